@@ -1,0 +1,1 @@
+"""Messages: values and tables, no input or output."""

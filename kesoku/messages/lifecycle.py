@@ -1,0 +1,209 @@
+"""Values that stand beside messages: changes, leases, deliveries, steps, questions.
+
+Times are integer microseconds since 1970.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from kesoku.messages.content import Question
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.freeze import EMPTY, FrozenDict
+from kesoku.messages.record import Address, Record
+from kesoku.messages.turn import Usage
+
+
+class ChangeKind(StrEnum):
+    """What happened to a message."""
+
+    INSERTED = "inserted"
+    """It was stored."""
+    MOVED = "moved"
+    """Its status changed."""
+    REPLACED = "replaced"
+    """It has a next version."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One entry of the event log, with the record as it stands when it is read. `seq` is the listeners' cursor."""
+
+    seq: int
+    at: int
+    kind: ChangeKind
+    record: Record
+    before: MessageStatus | None = None
+    after: MessageStatus | None = None
+    actor: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A conversation. `ended_at` set means that nothing runs in it any more (K-146)."""
+
+    id: str
+    owner: str
+    title: str = ""
+    created_at: int = 0
+    ended_at: int | None = None
+    last_n: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fence:
+    """The right to write for a turn: valid while the lease still has this owner and generation (N-06)."""
+
+    session_id: str
+    owner: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """The running turn of a session. Free when `owner` is None; `generation` only grows."""
+
+    session_id: str
+    message_id: str | None
+    owner: str | None
+    generation: int
+    failures: int = 0
+    claimed_at: int = 0
+    until: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A prompt that this process may now run."""
+
+    prompt: Record
+    fence: Fence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interruption:
+    """What an interruption ended, and the prompt that took its place."""
+
+    session_id: str
+    interrupted: tuple[Record, ...]
+    posted: Record | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """What a process serves: addresses, with channel `*` for every channel of a bot."""
+
+    addresses: frozenset[Address]
+
+    def covers(self, address: Address) -> bool:
+        """Whether this process works for `address`."""
+        whole = Address(chatbot_id=address.chatbot_id, channel_id="*")
+        return address in self.addresses or whole in self.addresses
+
+
+class DeliveryState(StrEnum):
+    """Where one part of an outgoing message stands (decision R-4)."""
+
+    PLANNED = "planned"
+    """Rendered and stored, not sent."""
+    SENDING = "sending"
+    """Handed to the platform; the outcome is not known yet."""
+    SENT = "sent"
+    """The platform returned an id for it."""
+    AMBIGUOUS = "ambiguous"
+    """It may or may not be there (N-02)."""
+    REFUSED = "refused"
+    """The platform does not take it, for good (N-01)."""
+    HELD = "held"
+    """Waits: for the person's next message, for a time, or because it is too old."""
+
+
+DELIVERY_TRANSITIONS: dict[DeliveryState, frozenset[DeliveryState]] = {
+    DeliveryState.PLANNED: frozenset({DeliveryState.SENDING, DeliveryState.HELD, DeliveryState.REFUSED}),
+    DeliveryState.SENDING: frozenset(
+        {
+            DeliveryState.SENT,
+            DeliveryState.AMBIGUOUS,
+            DeliveryState.REFUSED,
+            DeliveryState.HELD,
+            DeliveryState.PLANNED,
+        }
+    ),
+    DeliveryState.AMBIGUOUS: frozenset({DeliveryState.SENDING, DeliveryState.SENT, DeliveryState.REFUSED}),
+    DeliveryState.HELD: frozenset({DeliveryState.SENDING, DeliveryState.PLANNED, DeliveryState.REFUSED}),
+    DeliveryState.SENT: frozenset(),
+    DeliveryState.REFUSED: frozenset(),
+}
+"""What may follow what; back to planned is for a retry after a failure that surely sent nothing."""
+
+
+class Purpose(StrEnum):
+    """Why a delivery row exists."""
+
+    FINAL = "final"
+    """A part of a message."""
+    LIVE = "live"
+    """The live status of a turn, edited in place (N-18); `message_id` is the turn's prompt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """One part of an outgoing message in the ledger. `body` is the exact JSON form of what is sent."""
+
+    message_id: str
+    part: int
+    address: Address
+    purpose: Purpose = Purpose.FINAL
+    body: str
+    hash: str
+    send_key: str
+    state: DeliveryState = DeliveryState.PLANNED
+    attempts: int = 0
+    first_sent_at: int | None = None
+    next_attempt_at: int | None = None
+    platform_ids: tuple[str, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What a model was sent and said in one step of a turn: message ids with versions, never the history again.
+
+    `request` = {"sources": [[id, version], ...], "digest": hex, ...}; `reply` is the codec form of the Reply's blocks,
+    signatures included, which the active turn uses verbatim (N-09).
+    """
+
+    turn_id: str
+    n: int
+    request: FrozenDict
+    reply: FrozenDict
+    usage: Usage = field(default_factory=Usage)
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnFacts:
+    """Facts about one turn: the prompts that it answers and its metrics. No state."""
+
+    turn_id: str
+    prompt_ids: tuple[str, ...]
+    metrics: FrozenDict = field(default=EMPTY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A durable question: who may answer, and how it was answered. `purpose` says what the answer is for."""
+
+    question: Question
+    turn_id: str
+    address: Address
+    purpose: FrozenDict
+    who: tuple[str, ...] = ()
+    answer: str | None = None
+    answered_by: str | None = None
+    answered_at: int | None = None
+
+
+Json = Any
+"""A value made of dicts, lists, text, numbers, booleans and None."""

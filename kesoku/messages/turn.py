@@ -1,0 +1,190 @@
+"""What a chat model reads and says, without any vendor's words.
+
+A `CompiledRequest` is the whole input of one model step. A model answers with a stream of `Delta`s, lossy and only for
+showing, that ends with exactly one `Reply`, the authority. Blocks carry the ids of the messages they were made from,
+so live events, the log and the request can be matched by id.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextBlock:
+    """Text, or a thought. `signature` is opaque provider data that belongs to this very block."""
+
+    text: str
+    thought: bool = False
+    signature: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallBlock:
+    """One function call. `call_id` is ours; `wire_id` is the provider's, only if it gave one."""
+
+    call_id: str
+    name: str
+    arguments: Mapping[str, Any]
+    signature: bytes | None = None
+    wire_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MediaBlock:
+    """A file for the model: a path in staging and its MIME type; providers read the bytes when they send."""
+
+    path: str
+    mime_type: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultBlock:
+    """What a call returned. `error` is set when the tool failed; `output` then holds what there was."""
+
+    call_id: str
+    name: str
+    output: Any
+    error: str | None = None
+    wire_id: str | None = None
+    media: tuple[MediaBlock, ...] = ()
+
+
+Block = TextBlock | CallBlock | MediaBlock | ResultBlock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One entry of the alternating history. `sources` names (message id, version) of what went in, in order."""
+
+    role: Literal["user", "model"]
+    blocks: tuple[Block, ...]
+    sources: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as the model sees it; `parameters` is a JSON Schema of an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    """What an operation asks of the model, apart from history: never stored in messages."""
+
+    system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    response_format: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledRequest:
+    """The whole input of one model step: pure data, the same for the live turn, `/context` and replay."""
+
+    system: str
+    turns: tuple[Turn, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    response_format: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def digest(self) -> str:
+        """SHA-256 over a canonical form; equal digests mean that the model was sent the same."""
+        return hashlib.sha256(_canonical(self).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Finish(StrEnum):
+    """Why a model stopped, told apart as far as a turn must act on it."""
+
+    STOP = "stop"
+    """Done; also the normal end of a step that calls tools."""
+    CUT = "cut"
+    """The output limit was reached, or the stream ended without a reason."""
+    BLOCKED = "blocked"
+    """The prompt or the answer was refused by a safety rule; `Reply.detail` says which."""
+    MALFORMED = "malformed"
+    """The model tried to call a tool and failed to write the call."""
+    OTHER = "other"
+    """Anything else; `Reply.detail` says what."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one step, as the provider counted them. `prompt` includes `cached`."""
+
+    prompt: int = 0
+    cached: int = 0
+    thoughts: int = 0
+    answer: int = 0
+
+    @property
+    def total(self) -> int:
+        """Everything that was read and written."""
+        return self.prompt + self.thoughts + self.answer
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            prompt=self.prompt + other.prompt,
+            cached=self.cached + other.cached,
+            thoughts=self.thoughts + other.thoughts,
+            answer=self.answer + other.answer,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """A piece of a running reply, for people who watch. Never stored, never an authority."""
+
+    text: str
+    thought: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """Everything that the model said in one step, blocks in the order in which it said them."""
+
+    blocks: tuple[TextBlock | CallBlock, ...]
+    provider: str
+    model: str
+    finish: Finish = Finish.STOP
+    detail: str | None = None
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def calls(self) -> tuple[CallBlock, ...]:
+        """The tool calls, in order."""
+        return tuple(block for block in self.blocks if isinstance(block, CallBlock))
+
+    @property
+    def text(self) -> str:
+        """All text that is no thought."""
+        return "".join(b.text for b in self.blocks if isinstance(b, TextBlock) and not b.thought)
+
+    @property
+    def thoughts(self) -> str:
+        """All thought text."""
+        return "".join(b.text for b in self.blocks if isinstance(b, TextBlock) and b.thought)
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return {"hex": value.hex()}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "__dataclass_fields__"):
+        named = {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+        return {"is": type(value).__name__, **named}
+    return value

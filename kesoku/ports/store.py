@@ -1,0 +1,363 @@
+"""The store as one transaction sees it: one repository a noun, and the unit of work over them.
+
+Operations are plain functions of a `Transaction`. They may be run twice (a group that fails is redone one by one), so
+they change nothing outside of it. Times are integer microseconds since 1970.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Protocol, TypeVar
+
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.lifecycle import (
+    Asked,
+    Change,
+    Delivery,
+    DeliveryState,
+    Fence,
+    Lease,
+    Purpose,
+    Serving,
+    Session,
+    Step,
+    TurnFacts,
+)
+from kesoku.messages.message import Message
+from kesoku.messages.record import Address, Post, Record
+
+T = TypeVar("T")
+
+
+class MessageStore(Protocol):
+    """Messages: identity, placement, status, current body, earlier bodies. Every change writes its event."""
+
+    def insert(self, post: Post, *, session_id: str, at: int, superseded_turn: str | None = None) -> Record:
+        """Store a message with its first status and its keys.
+
+        A known id with the same value returns the stored record (C-45). Raises DuplicateMessage: known id, other value.
+        """
+        ...
+
+    def get(self, message_id: str) -> Record | None:
+        """The record, or None."""
+        ...
+
+    def find(self, chatbot_id: str, keys: Collection[str]) -> Record | None:
+        """The record that any of these platform ids belongs to (N-07)."""
+        ...
+
+    def add_keys(self, chatbot_id: str, keys: Collection[str], message_id: str) -> None:
+        """Bind platform ids to a message; a key that is bound already stays where it is."""
+        ...
+
+    def rewrite(self, message: Message, *, actor: str, at: int) -> Record:
+        """Store the next version under the same id; the earlier body is kept (D-026).
+
+        Raises VersionConflict: `message.version` is not the stored one plus 1. UnknownMessage: no such id.
+        """
+        ...
+
+    def supersede(self, message_id: str, *, by: str) -> None:
+        """Mark a result that a later one replaces (C-03)."""
+        ...
+
+    def move(
+        self,
+        message_id: str,
+        to: MessageStatus,
+        expected: Collection[MessageStatus],
+        *,
+        actor: str,
+        reason: str,
+        at: int,
+    ) -> Record | None:
+        """Compare-and-set of the status; None if the row is not in one of `expected`. The only writer of a status."""
+        ...
+
+    def place(self, message_id: str, *, turn_id: str, round: int) -> Record:  # noqa: A002
+        """Put a prompt into a running turn (C-42). Writes no event; the move that goes with it does."""
+        ...
+
+    def session(self, session_id: str, *, after_n: int = 0, limit: int | None = None) -> list[Record]:
+        """Records of a session in order of session_n, everything in full (K-171)."""
+        ...
+
+    def tail(self, session_id: str, limit: int) -> list[Record]:
+        """The last records of a session, oldest first."""
+        ...
+
+    def turn(self, turn_id: str) -> list[Record]:
+        """All records of one turn in order of seq, the prompt included."""
+        ...
+
+    def open_calls(self, session_id: str) -> list[Record]:
+        """Tool calls of a session that have no result (K-169)."""
+        ...
+
+    def queued(self, session_id: str) -> list[Record]:
+        """Prompts of a session in pending_agent, oldest first."""
+        ...
+
+    def waiting(self, serving: Serving) -> list[Record]:
+        """Outgoing records that an outbox still has to handle, by seq: pending ones, and thoughts, calls and results
+        that nobody has marked delivered yet (K-130), of ended turns too."""
+        ...
+
+    def load(self, *, chatbot_id: str, channel_id: str | None, author_id: str | None, since: int) -> tuple[int, int]:
+        """(queued prompts now, prompts stored at or after `since`) of a channel or of one person, for admission.
+
+        A prompt is what starts in pending_agent. The time is that of its insertion, not of its creation.
+        """
+        ...
+
+
+class SessionStore(Protocol):
+    """Conversations and the channels bound to them."""
+
+    def get(self, session_id: str) -> Session | None:
+        """The session, or None."""
+        ...
+
+    def bound(self, address: Address) -> Session | None:
+        """The session that a channel is bound to, ended ones included."""
+        ...
+
+    def create(self, *, session_id: str | None = None, title: str = "", at: int) -> Session:
+        """A new session; the id is minted unless one is given."""
+        ...
+
+    def bind(self, address: Address, session_id: str) -> None:
+        """Bind a channel to a session, in place of an earlier one."""
+        ...
+
+    def end(self, session_id: str, *, at: int) -> None:
+        """End a session. Its queued prompts go to error when a worker meets them."""
+        ...
+
+    def recent(self, limit: int) -> list[tuple[Session, Address | None]]:
+        """Sessions with the channel bound to each, the latest used first."""
+        ...
+
+
+class LeaseStore(Protocol):
+    """The running turn of each session. The row is never deleted; generation only grows (store rule 3 and 4)."""
+
+    def get(self, session_id: str) -> Lease | None:
+        """The session's lease row, or None if nothing ever ran in it."""
+        ...
+
+    def next(self, serving: Serving) -> Record | None:
+        """The oldest queued prompt among the served addresses whose session is free.
+
+        Prompts in mode inject wake nobody: they are passed over (D-X02).
+        """
+        ...
+
+    def take(self, prompt: Record, *, owner: str, at: int, until: int) -> Fence:
+        """Lease the session for this prompt with the next generation. `failures` restart for another prompt."""
+        ...
+
+    def check(self, fence: Fence) -> None:
+        """Raises Deposed unless the lease still has this owner and generation."""
+        ...
+
+    def renew(self, owner: str, *, until: int) -> list[Fence]:
+        """Extend every lease of this owner; returns those that it still holds."""
+        ...
+
+    def release(self, fence: Fence) -> None:
+        """Give the session back. Nothing happens if the fence is no longer valid."""
+        ...
+
+    def depose(self, session_id: str, *, failed: bool) -> Lease:
+        """End whatever runs: generation + 1, no owner; `failed` counts one more crash of its prompt."""
+        ...
+
+    def held(self) -> list[Lease]:
+        """Leases with an owner."""
+        ...
+
+    def stranded(self, *, before: int) -> list[Record]:
+        """Rows in processing without an owner in leases, whose last move to processing is strictly older (K-163)."""
+        ...
+
+
+class DeliveryStore(Protocol):
+    """The ledger of what goes out, one row a part."""
+
+    def plan(self, parts: Sequence[Delivery]) -> list[Delivery]:
+        """Store all parts of a message at once; parts that are there already stay as they are. Returns the stored."""
+        ...
+
+    def of(self, message_id: str, purpose: Purpose = Purpose.FINAL) -> list[Delivery]:
+        """The parts of a message, in order."""
+        ...
+
+    def move(
+        self, message_id: str, part: int, purpose: Purpose, to: DeliveryState, *, at: int, **changes: Any
+    ) -> Delivery | None:
+        """Compare-and-set along DELIVERY_TRANSITIONS. `changes`: attempts, next_attempt_at, platform_ids, error, ..."""
+        ...
+
+    def edit(self, delivery: Delivery) -> None:
+        """Store a live message's new body and platform ids (N-18)."""
+        ...
+
+    def remove(self, message_id: str, purpose: Purpose) -> None:
+        """Forget the rows of a live message that is gone."""
+        ...
+
+    def live(self, serving: Serving) -> list[Delivery]:
+        """Live messages that are still shown."""
+        ...
+
+    def by_state(self, serving: Serving, state: DeliveryState) -> list[Delivery]:
+        """Parts of final messages in one state, oldest first."""
+        ...
+
+
+class EventLog(Protocol):
+    """The log that listeners, hooks and audits read."""
+
+    def head(self) -> int:
+        """The newest seq, 0 for an empty log."""
+        ...
+
+    def after(self, cursor: int, limit: int) -> list[Change]:
+        """Changes behind the cursor, in order, each with its record as it stands now."""
+        ...
+
+    def of(self, message_id: str) -> list[Change]:
+        """Everything that happened to one message."""
+        ...
+
+
+class StepStore(Protocol):
+    """Turns and their model steps."""
+
+    def open(self, turn_id: str, prompt_ids: Sequence[str]) -> TurnFacts:
+        """Note a turn; opening it again adds prompt ids that are new."""
+        ...
+
+    def turn(self, turn_id: str) -> TurnFacts | None:
+        """The facts of a turn."""
+        ...
+
+    def add(self, step: Step) -> None:
+        """Store a step; (turn_id, n) is unique."""
+        ...
+
+    def of(self, turn_id: str) -> list[Step]:
+        """The steps of a turn, in order."""
+        ...
+
+    def set_metrics(self, turn_id: str, metrics: dict[str, Any]) -> None:
+        """Store the metrics of a finished turn."""
+        ...
+
+    def count(self, session_id: str) -> int:
+        """How many turns of a session have metrics (`session_turns`)."""
+        ...
+
+
+class StateStore(Protocol):
+    """Small durable values: cursors of adapters and hooks, approvals."""
+
+    def get(self, scope: str, key: str) -> Any:
+        """The JSON value, or None."""
+        ...
+
+    def set(self, scope: str, key: str, value: Any) -> None:
+        """Store a JSON value; None deletes."""
+        ...
+
+
+class QuestionStore(Protocol):
+    """Questions that wait for a person."""
+
+    def add(self, asked: Asked) -> None:
+        """Store a question."""
+        ...
+
+    def get(self, question_id: str) -> Asked | None:
+        """The question, or None."""
+        ...
+
+    def open(self, address: Address) -> list[Asked]:
+        """Unanswered questions of a channel, oldest first."""
+        ...
+
+    def answer(self, question_id: str, *, choice: str, by: str, at: int) -> bool:
+        """Answer once; False if it was answered before (compare-and-set)."""
+        ...
+
+
+class MailStore(Protocol):
+    """Mail between sessions and agents: outbox, inbox, dead letters. Comes with the exchange."""
+
+
+class Transaction(Protocol):
+    """One unit of work over all repositories."""
+
+    @property
+    def messages(self) -> MessageStore:
+        """Messages."""
+        ...
+
+    @property
+    def sessions(self) -> SessionStore:
+        """Sessions and bindings."""
+        ...
+
+    @property
+    def leases(self) -> LeaseStore:
+        """Running turns."""
+        ...
+
+    @property
+    def deliveries(self) -> DeliveryStore:
+        """The ledger."""
+        ...
+
+    @property
+    def events(self) -> EventLog:
+        """The log."""
+        ...
+
+    @property
+    def steps(self) -> StepStore:
+        """Turns and steps."""
+        ...
+
+    @property
+    def state(self) -> StateStore:
+        """Small values."""
+        ...
+
+    @property
+    def questions(self) -> QuestionStore:
+        """Open questions."""
+        ...
+
+
+class Store(Protocol):
+    """A database. Operations are functions of one transaction; see the module's text."""
+
+    async def write(self, operation: Callable[[Transaction], T]) -> T:
+        """Run and commit; on return it is durable. An exception of the operation rolls back and is raised here.
+
+        Raises StoreError leaves: locked, full, read-only, corrupt. Waits while too many writes are in flight.
+        A caller that is cancelled does not take its operation back: it may still commit.
+        """
+        ...
+
+    async def read(self, operation: Callable[[Transaction], T]) -> T:
+        """Run on a snapshot; writing raises."""
+        ...
+
+    def on_commit(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back on the loop after commits of this or another process, often once for several. Returns the undo."""
+        ...
+
+    async def aclose(self) -> None:
+        """Finish what is waiting, checkpoint, close."""
+        ...
