@@ -1,0 +1,34 @@
+"""Pure text functions that turn an assistant's Markdown into what each platform can send, and keep it harmless."""
+
+from kesoku.render.chunk import MINIMUM_LIMIT, Part, Unit, chunk, parts
+from kesoku.render.confine import confine
+from kesoku.render.dialect import to_discord, to_google_chat, to_plain
+from kesoku.render.header import header
+from kesoku.render.parse import parse, unparse
+from kesoku.render.sanitise import printable_name, visible
+from kesoku.render.segment import Alignment, Code, File, Question, Segment, Table, Text, Voice
+
+__all__ = [
+    "MINIMUM_LIMIT",
+    "Alignment",
+    "Code",
+    "File",
+    "Part",
+    "Question",
+    "Segment",
+    "Table",
+    "Text",
+    "Unit",
+    "Voice",
+    "chunk",
+    "confine",
+    "header",
+    "parse",
+    "parts",
+    "printable_name",
+    "to_discord",
+    "to_google_chat",
+    "to_plain",
+    "unparse",
+    "visible",
+]
