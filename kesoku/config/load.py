@@ -1,0 +1,189 @@
+"""The one validator: `kesoku run`, `kesoku chat` and `kesoku doctor` all load through it."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel, SecretStr, ValidationError
+
+from kesoku import plugins
+from kesoku.config.problem import Problem, unknown_key
+from kesoku.config.read import config_path, overlay, read_file, readable_by_others, resolve
+from kesoku.config.schema import Config, Entry
+from kesoku.errors import ConfigInvalid, PluginError
+
+_GROUPS = {"adapters": plugins.ADAPTERS, "models": plugins.MODELS}
+
+
+class HasConfig(Protocol):
+    """What the loader needs of a manifest."""
+
+    config: type[BaseModel]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A valid configuration, and what was odd about it."""
+
+    config: Config
+    warnings: tuple[Problem, ...]
+    path: Path | None
+    secrets: frozenset[str]
+    """Values that must never be shown."""
+
+
+def load(
+    path: Path | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    manifests: Mapping[str, Mapping[str, HasConfig]] | None = None,
+) -> Loaded:
+    """Read file and environment, validate everything, name everything that is wrong at once.
+
+    `manifests` = {"adapters": {type: manifest}, "models": {...}} stand in for installed ones.
+
+    Raises:
+        ConfigMissing: the named file is not there.
+        ConfigInvalid: a value has the wrong type, a required key is missing, or an adapter is not installed.
+    """
+    environment = os.environ if environment is None else environment
+    found = config_path(path, environment)
+    raw = read_file(found) if found else {}
+    source = str(found) if found else "defaults"
+    origin = overlay(raw, environment)
+    base = found.parent if found else Path()
+    raw, referenced = resolve(raw, key="", source=source, base=base, environment=environment)
+    validator = _Validator(source=source, origin=origin, manifests=manifests or {})
+    config = validator.config(raw)
+    secrets = set(_secret_values(config))
+    if found and readable_by_others(found):
+        validator.warn_about_literals(raw, secrets - referenced)
+    if validator.fatal:
+        raise ConfigInvalid(problems=tuple(validator.fatal))
+    return Loaded(
+        config=config,
+        warnings=tuple(validator.warnings),
+        path=found,
+        secrets=frozenset(filter(None, secrets | referenced)),
+    )
+
+
+class _Validator:
+    """Collects every problem of one configuration."""
+
+    def __init__(
+        self, *, source: str, origin: Mapping[str, str], manifests: Mapping[str, Mapping[str, HasConfig]]
+    ) -> None:
+        self._source, self._origin, self._manifests = source, origin, manifests
+        self.fatal: list[Problem] = []
+        self.warnings: list[Problem] = []
+
+    def config(self, raw: dict[str, Any]) -> Config:
+        rest = {key: value for key, value in raw.items() if key not in _GROUPS}
+        core = self._validate(Config, rest, "") or Config()
+        parts = {group: self._group(group, raw.get(group, {})) for group in _GROUPS}
+        return core.model_copy(update=parts)
+
+    def _group(self, group: str, tables: Any) -> dict[str, Entry]:
+        if not isinstance(tables, dict):
+            self._add(group, f"must be tables such as [{group}.name], not {type(tables).__name__}")
+            return {}
+        found = {name: self._one(group, name, table) for name, table in tables.items()}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _one(self, group: str, name: str, table: Any) -> Entry | None:
+        key = f"{group}.{name}"
+        if not isinstance(table, dict):
+            self._add(key, f"must be a table [{key}], not {type(table).__name__}")
+            return None
+        wanted = table.get("type", name)
+        try:
+            manifest: Any = self._manifests.get(group, {}).get(wanted) or plugins.find(_GROUPS[group], str(wanted))
+        except PluginError as error:
+            self._add(key, str(error))
+            return None
+        rest = {each: value for each, value in table.items() if each != "type"}
+        settings = self._validate(manifest.config, rest, key)
+        return None if settings is None else Entry(type=str(wanted), settings=settings)
+
+    def _validate(self, schema: Any, raw: dict[str, Any], key: str) -> Any:
+        try:
+            return schema.model_validate(raw)
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_context=False)
+        unknown = [each for each in problems if each["type"] == "extra_forbidden"]
+        for each in unknown:
+            self._unknown(schema, each["loc"], key)
+            _drop(raw, each["loc"])
+        if unknown:
+            return self._validate(schema, raw, key)
+        for each in problems:
+            self._invalid(each, key)
+        return None
+
+    def _unknown(self, schema: Any, location: tuple[Any, ...], key: str) -> None:
+        valid = _keys_at(schema, location[:-1])
+        dotted = _dotted(key, location)
+        self.warnings.append(unknown_key(self._where(dotted), dotted, valid))
+
+    def _invalid(self, error: Any, key: str) -> None:
+        text = error["msg"].removeprefix("Value error, ")
+        shown = "" if _is_secret(error) else f"; found {error.get('input')!r:.80}"
+        self._add(_dotted(key, error["loc"]), "required key is missing" if error["type"] == "missing" else text + shown)
+
+    def warn_about_literals(self, raw: dict[str, Any], secrets: set[str]) -> None:
+        """Name secrets that stand in a file that others may read."""
+        for key in _literal_secrets(raw, secrets, ""):
+            text = 'a secret in a file that other users can read; run chmod 600 on it, or use { env = "NAME" }'
+            if key not in self._origin:
+                self.warnings.append(Problem(source=self._source, key=key, text=text, fatal=False))
+
+    def _add(self, key: str, text: str) -> None:
+        self.fatal.append(Problem(source=self._where(key), key=key, text=text))
+
+    def _where(self, key: str) -> str:
+        return self._origin.get(key, self._source)
+
+
+def _is_secret(error: Any) -> bool:
+    names = {str(part).lower() for part in error["loc"]}
+    return any(word in name for name in names for word in ("key", "token", "secret", "password"))
+
+
+def _dotted(key: str, location: tuple[Any, ...]) -> str:
+    return ".".join(str(part) for part in (key, *location) if part != "")
+
+
+def _drop(raw: Any, location: tuple[Any, ...]) -> None:
+    for part in location[:-1]:
+        raw = raw[part]
+    raw.pop(location[-1], None)
+
+
+def _keys_at(schema: Any, location: tuple[Any, ...]) -> set[str]:
+    for part in location:
+        field = schema.model_fields.get(str(part))
+        if field is not None:
+            schema = field.annotation
+        arguments = getattr(schema, "__args__", ())
+        schema = arguments[-1] if arguments else schema
+    keys = set(getattr(schema, "model_fields", ()))
+    return keys | set(_GROUPS) if schema is Config else keys
+
+
+def _secret_values(value: Any) -> list[str]:
+    if isinstance(value, SecretStr):
+        return [value.get_secret_value()]
+    if isinstance(value, BaseModel):
+        return [each for name in type(value).model_fields for each in _secret_values(getattr(value, name))]
+    if isinstance(value, dict):
+        return [each for item in value.values() for each in _secret_values(item)]
+    return []
+
+
+def _literal_secrets(raw: Any, secrets: set[str], key: str) -> list[str]:
+    if isinstance(raw, dict):
+        return [found for name, item in raw.items() for found in _literal_secrets(item, secrets, _dotted(key, (name,)))]
+    return [key] if isinstance(raw, str) and raw in secrets else []

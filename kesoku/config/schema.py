@@ -1,0 +1,132 @@
+"""The configuration as frozen values. Docstrings under the fields are the reference; defaults are what most want."""
+
+from pathlib import Path
+from typing import Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+
+class Table(BaseModel):
+    """A table of the config file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class StoreTable(Table):
+    """Where everything is kept."""
+
+    path: Path | None = None
+    """The SQLite file. Default: kesoku/kesoku.db in the user's data folder."""
+    busy_seconds: float = Field(default=5.0, gt=0, le=300)
+    """How long to wait for another program that locks the file."""
+
+
+class AgentTable(Table):
+    """How the agent works."""
+
+    model: str = ""
+    """The name of a `[models.<name>]` table, or `offline`. Default: `gemini` if it has a key; see N-15 in the docs."""
+    fallback: tuple[str, ...] = ()
+    """Models to try in turn when the first is overloaded or out of quota."""
+    instructions: str = ""
+    """Added to the system prompt: what your bot is for and how it should speak."""
+    busy: Literal["interrupt", "queue", "steer"] = "interrupt"
+    """What a person's message does while a turn runs in the same channel."""
+    interrupt_by: Literal["anyone", "same_sender"] = "anyone"
+    """Whose message interrupts a running turn."""
+    concurrent_turns: int = Field(default=32, ge=1, le=1024)
+    """Turns that run at once; the rest wait in the queue."""
+    max_steps: int = Field(default=50, ge=1)
+    """Model steps in one turn."""
+    max_seconds: float = Field(default=1800.0, gt=0)
+    """Wall-clock seconds of one turn."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Tokens of one turn, read and written; none by default."""
+    context_tokens: int = Field(default=200_000, ge=1000)
+    """Tokens of history that one request may carry; the oldest turns are left out beyond it."""
+    tool_output_limit: int = Field(default=65_536, ge=1024)
+    """Bytes of one tool result that the model is shown; the middle is cut, and the cut named."""
+    workspace: Path | None = None
+    """Where tools read and write. Default: the current folder for `kesoku chat`, a folder a session elsewhere."""
+    roots: tuple[Path, ...] = ()
+    """More folders that tools and files in replies may touch."""
+
+
+class LimitsTable(Table):
+    """Flood bounds. Beyond them the person is told; nothing is dropped in silence."""
+
+    per_person_per_minute: int = Field(default=30, ge=1)
+    """Messages of one person in a minute."""
+    per_channel_per_minute: int = Field(default=60, ge=1)
+    """Messages of one channel in a minute."""
+    queued_per_channel: int = Field(default=20, ge=1)
+    """Messages of one channel that wait."""
+    queued_total: int = Field(default=100_000, ge=1)
+    """Messages that wait in all."""
+    file_bytes: int = Field(default=50_000_000, ge=0)
+    """Size of one file that is taken in."""
+
+
+class DeliveryTable(Table):
+    """How answers go out."""
+
+    max_age_hours: float = Field(default=24.0, gt=0)
+    """Older answers are held after a restart, with one notice, instead of flooding the channel."""
+
+
+class ToolTable(Table):
+    """One tool: `[tools.<name>]`."""
+
+    policy: Literal["allow", "ask", "deny"] | None = None
+    """Run it, ask a person first, or never. Default: tools that only read are allowed, all others ask."""
+    timeout: float | None = Field(default=None, gt=0)
+    """Seconds after which a call is stopped."""
+
+
+class LogTable(Table):
+    """What is logged, and where."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least severe level that is written."""
+    file: Path | None = None
+    """A file, rotated at 10 MB; default: standard error, and for `kesoku chat` a file beside the database."""
+    format: Literal["auto", "human", "json"] = "auto"
+    """`auto`: for people on a terminal, JSON lines elsewhere."""
+
+
+class Entry(Table):
+    """A `[models.<name>]` or `[adapters.<name>]` table after validation."""
+
+    type: str
+    """The name of the provider or platform; by default the name of the table."""
+    settings: Any
+    """The value of the provider's or platform's own schema."""
+
+
+class Config(Table):
+    """Everything. Adapters and models are validated by their own schemas and kept as such."""
+
+    timezone: str = "UTC"
+    """IANA name; used in headers of messages and by tools."""
+    timezone_label: str = ""
+    """Shown instead of the zone's name, for people who want `SGT` (N-13)."""
+    store: StoreTable = StoreTable()
+    agent: AgentTable = AgentTable()
+    limits: LimitsTable = LimitsTable()
+    delivery: DeliveryTable = DeliveryTable()
+    log: LogTable = LogTable()
+    tools: dict[str, ToolTable] = {}
+    models: dict[str, Entry] = {}
+    """One table a model, with the settings of its provider."""
+    adapters: dict[str, Entry] = {}
+    """One table a bot; its name is the chatbot_id of everything that it says and hears."""
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError("an IANA time zone such as 'Asia/Shanghai' or 'UTC'") from None
+        return value

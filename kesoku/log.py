@@ -1,0 +1,126 @@
+"""Logging: lines for people on a terminal, JSON lines elsewhere, every configured secret masked by value.
+
+What a log line is about goes into `extra`, as in `log.info("delivered", extra={"message_id": ...})`, and is printed by
+both forms. An error that repeats is written once a minute with a count, so that one bad key cannot fill a disk.
+"""
+
+import json
+import logging
+import logging.handlers
+import sys
+import time
+import traceback
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from kesoku.render.mask import Mask
+
+FIELDS = ("message_id", "session_id", "turn_id", "chatbot_id", "channel_id")
+"""What `extra` may carry."""
+
+_BYTES, _FILES = 10_000_000, 3
+_QUIET_SECONDS = 60.0
+_COLOUR = {logging.WARNING: "\x1b[33m", logging.ERROR: "\x1b[31m", logging.CRITICAL: "\x1b[31m"}
+
+
+def start(
+    *,
+    level: str = "info",
+    file: Path | None = None,
+    form: str = "auto",
+    secrets: Iterable[str] = (),
+    stream: TextIO | None = None,
+) -> logging.Handler:
+    """Send Kesoku's log to `file`, or to `stream` (default: standard error). Returns the handler, for `stop`."""
+    handler: logging.Handler
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handler = logging.handlers.RotatingFileHandler(file, maxBytes=_BYTES, backupCount=_FILES, encoding="utf-8")
+        terminal = False
+    else:
+        stream = sys.stderr if stream is None else stream
+        handler = logging.StreamHandler(stream)
+        terminal = stream.isatty()
+    human = form == "human" or (form == "auto" and terminal)
+    mask = Mask(secrets)
+    handler.setFormatter(HumanFormatter(mask, colour=terminal) if human else JsonFormatter(mask))
+    handler.addFilter(Repeats())
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+    logging.getLogger("kesoku").setLevel(level.upper())
+    logging.captureWarnings(capture=True)
+    return handler
+
+
+def stop(handler: logging.Handler) -> None:
+    """Undo `start`."""
+    logging.getLogger().removeHandler(handler)
+    logging.captureWarnings(capture=False)
+    handler.close()
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line: time, level, logger, text, ids, and the traceback of an exception."""
+
+    def __init__(self, mask: Mask) -> None:
+        super().__init__()
+        self._mask = mask
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "text": record.getMessage(),
+            **{name: getattr(record, name) for name in FIELDS if hasattr(record, name)},
+        }
+        if record.exc_info:
+            line["traceback"] = "".join(traceback.format_exception(*record.exc_info))
+        return json.dumps(self._mask.value(line), default=str)
+
+
+class HumanFormatter(logging.Formatter):
+    """`12:00:00 warning adapter.outbox: text (message_id=…)`, with colour on a terminal."""
+
+    def __init__(self, mask: Mask, *, colour: bool) -> None:
+        super().__init__()
+        self._mask, self._colour = mask, colour
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        moment = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
+        ids = ", ".join(f"{name}={getattr(record, name)}" for name in FIELDS if hasattr(record, name))
+        source = record.name.removeprefix("kesoku.")
+        text = f"{moment} {record.levelname.lower()} {source}: {record.getMessage()}" + (f" ({ids})" if ids else "")
+        if record.exc_info:
+            text += "\n" + "".join(traceback.format_exception(*record.exc_info)).rstrip()
+        text = self._mask.text(text)
+        start = _COLOUR.get(record.levelno, "") if self._colour else ""
+        return f"{start}{text}\x1b[0m" if start else text
+
+
+class Repeats(logging.Filter):
+    """Lets the same warning through once a minute; the next one says how many were left out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: dict[tuple[str, str], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether this record is written."""
+        if record.levelno < logging.WARNING:
+            return True
+        key, now = (record.name, record.getMessage()), time.monotonic()
+        since, count = self._seen.get(key, (now - _QUIET_SECONDS, 0))
+        if now - since < _QUIET_SECONDS:
+            self._seen[key] = (since, count + 1)
+            return False
+        if count:
+            record.msg, record.args = f"{record.getMessage()} (and {count} more times)", ()
+        self._seen = {each: value for each, value in self._seen.items() if now - value[0] < _QUIET_SECONDS}
+        self._seen[key] = (now, 0)
+        return True

@@ -1,0 +1,92 @@
+"""The log: for people on a terminal, JSON lines elsewhere, secrets masked by value."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from kesoku import log
+
+SECRET = "sk-very-secret-value"
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@contextmanager
+def logging_to(stream: io.StringIO | None = None, **options: object) -> Iterator[logging.Logger]:
+    handler = log.start(stream=stream, secrets=[SECRET], **options)  # type: ignore[arg-type]
+    try:
+        yield logging.getLogger("kesoku.test")
+    finally:
+        log.stop(handler)
+
+
+def test_a_pipe_gets_json_with_ids_and_without_secrets() -> None:
+    stream = io.StringIO()
+    with logging_to(stream) as logger:
+        logger.info("key is %s", SECRET, extra={"message_id": "m1", "turn_id": "t1"})
+    line = json.loads(stream.getvalue())
+    assert line["text"] == "key is [secret]"
+    assert (line["level"], line["message_id"], line["turn_id"]) == ("info", "m1", "t1")
+
+
+def test_a_terminal_gets_a_line_with_colour_for_warnings_only() -> None:
+    stream = Screen()
+    with logging_to(stream) as logger:
+        logger.info("calm", extra={"session_id": "s"})
+        logger.warning("hot")
+    calm, hot = stream.getvalue().splitlines()
+    assert calm.endswith("info test: calm (session_id=s)")
+    assert hot.startswith("\x1b[33m")
+
+
+def test_a_traceback_is_kept_and_masked() -> None:
+    stream = io.StringIO()
+    with logging_to(stream) as logger:
+        try:
+            raise ValueError(SECRET)
+        except ValueError:
+            logger.exception("failed")
+    line = json.loads(stream.getvalue())
+    assert "ValueError: [secret]" in line["traceback"]
+    assert SECRET not in stream.getvalue()
+
+
+def test_a_repeated_warning_is_written_once() -> None:  # complaint 139
+    stream = io.StringIO()
+    with logging_to(stream) as logger:
+        for _ in range(1000):
+            logger.warning("one bad key")
+        logger.warning("another")
+    assert [json.loads(line)["text"] for line in stream.getvalue().splitlines()] == ["one bad key", "another"]
+
+
+def test_information_is_not_swallowed_and_levels_hold() -> None:
+    stream = io.StringIO()
+    with logging_to(stream, level="warning") as logger:
+        logger.info("quiet")
+        logger.error("loud")
+    assert "quiet" not in stream.getvalue()
+    assert "loud" in stream.getvalue()
+
+
+def test_a_file_is_made_with_its_folder(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "kesoku.log"
+    with logging_to(file=path) as logger:
+        logger.info("né \ud800")
+    assert json.loads(path.read_text(encoding="utf-8"))["text"] == "né \ud800"
+
+
+@pytest.mark.parametrize("form", ["human", "json"])
+def test_the_form_can_be_forced(form: str) -> None:
+    stream = io.StringIO()
+    with logging_to(stream, form=form) as logger:
+        logger.info("x")
+    assert stream.getvalue().startswith("{") is (form == "json")
