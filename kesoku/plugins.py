@@ -1,0 +1,72 @@
+"""How an installed distribution adds to Kesoku: one entry-point mechanism for every kind of extension.
+
+A distribution declares an entry point in one of four groups, and is found without being named anywhere in Kesoku:
+
+    kesoku.adapters    a chat platform
+    kesoku.models      a chat model
+    kesoku.tools       a tool, or several
+    kesoku.hooks       a function that is called before each step of a turn
+
+Nothing is imported before it is asked for. An extension that does not load never stops the others.
+"""
+
+import logging
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+
+from kesoku.errors import PluginBroken, PluginConflict, PluginError, PluginUnknown
+
+ADAPTERS = "kesoku.adapters"
+MODELS = "kesoku.models"
+TOOLS = "kesoku.tools"
+HOOKS = "kesoku.hooks"
+
+
+def names(group: str) -> tuple[str, ...]:
+    """What is installed in `group`, sorted. Imports none of it."""
+    return tuple(sorted(entry_points(group=group).names))
+
+
+def find(group: str, name: str) -> object:
+    """Import one extension. Raises PluginUnknown, PluginConflict or PluginBroken."""
+    found = tuple(entry_points(group=group, name=name))
+    if not found:
+        raise PluginUnknown(group=group, name=name, known=names(group))
+    if len(found) > 1:
+        raise PluginConflict(group=group, name=name, distributions=tuple(sorted(map(_distribution, found))))
+    try:
+        return found[0].load()
+    except (Exception, SystemExit) as error:  # whatever a foreign module raises while it is imported
+        raise _broken(found[0], f"{type(error).__name__}: {error}") from error
+
+
+def load(group: str, report: Callable[[PluginError], None] | None = None) -> dict[str, object]:
+    """Import every extension of `group`, by name; each one that fails is left out and given to `report`, or logged."""
+    loaded: dict[str, object] = {}
+    for name in names(group):
+        try:
+            loaded[name] = find(group, name)
+        except PluginError as error:
+            (report or log)(error)
+    return loaded
+
+
+def unfit(group: str, name: str, reason: str) -> PluginBroken:
+    """The error for an extension that imports, but is the wrong thing: the caller knows what the right thing is."""
+    (entry,) = entry_points(group=group, name=name)
+    return _broken(entry, reason)
+
+
+def _broken(entry: EntryPoint, reason: str) -> PluginBroken:
+    return PluginBroken(
+        group=entry.group, name=entry.name, target=entry.value, distribution=_distribution(entry), reason=reason
+    )
+
+
+def _distribution(entry: EntryPoint) -> str:
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "an unknown distribution"
+
+
+def log(error: PluginError) -> None:
+    """The report for those who have nothing better to do with it."""
+    logging.getLogger(__name__).warning("%s", error)
