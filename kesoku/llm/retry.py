@@ -1,0 +1,26 @@
+"""When to ask a model again: pure arithmetic, no sleeping."""
+
+from dataclasses import dataclass
+
+from kesoku.errors import ModelError, ModelRateLimited
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backoff:
+    """Exponential back-off with jitter; a provider's own wish goes first."""
+
+    retries: int
+    """How often to ask again after the first failure."""
+    first: float = 1.0
+    """Seconds before the first repetition, on average."""
+    longest: float = 60.0
+    """Seconds; a provider that wants a longer pause ends the attempts."""
+
+    def pause(self, failed: int, error: ModelError, jitter: float) -> float | None:
+        """Seconds to wait after failure number `failed` (from 1); None: give up. `jitter` is uniform in 0..1."""
+        if not error.retryable or failed > self.retries:
+            return None
+        if isinstance(error, ModelRateLimited) and error.retry_after is not None:
+            pause = error.retry_after + jitter
+            return pause if error.retry_after <= self.longest else None
+        return float(min(self.longest, self.first * 2 ** (failed - 1)) * (0.5 + jitter))

@@ -1,0 +1,396 @@
+"""Gemini over the real SDK and a loopback server: failures, limits, retries, sockets, configuration."""
+
+import asyncio
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from pydantic import SecretStr, ValidationError
+
+from kesoku.errors import (
+    ModelError,
+    ModelKeyMissing,
+    ModelKeyRejected,
+    ModelNotFound,
+    ModelRateLimited,
+    ModelRequestRefused,
+    ModelStreamBroken,
+    ModelTimeout,
+    ModelUnavailable,
+)
+from kesoku.llm.gemini import MANIFEST, GeminiConfig, GeminiModel
+from kesoku.messages.turn import Delta, Finish, MediaBlock, Reply, TextBlock, Turn
+from kesoku.testing.gemini import LoopbackGemini
+from kesoku.testing.gemini_script import (
+    HTML_502,
+    NO_CANDIDATE,
+    NO_CONTENT,
+    NO_PARTS,
+    Answer,
+    Blocked,
+    Call,
+    ErrorEvent,
+    Events,
+    Hang,
+    Raw,
+    Refusal,
+    Reset,
+    Say,
+    Scripted,
+    Think,
+    overloaded,
+    rate_limited,
+)
+from kesoku.testing.model_contract import CURRENT_TIME, listen, request, results, user
+
+
+class Pauses(list[float]):
+    """A sleep that takes no time and remembers what was asked for."""
+
+    async def sleep(self, seconds: float) -> None:
+        self.append(seconds)
+
+
+Make = Callable[..., GeminiModel]
+
+
+@pytest.fixture
+async def server(no_proxy: None) -> AsyncIterator[LoopbackGemini]:
+    async with LoopbackGemini() as server:
+        yield server
+
+
+@pytest.fixture
+def pauses() -> Pauses:
+    return Pauses()
+
+
+@pytest.fixture
+async def make(server: LoopbackGemini, pauses: Pauses) -> AsyncIterator[Make]:
+    made = []
+
+    def make(*, key: str = "test-key", **config: Any) -> GeminiModel:
+        config = {"api_key": SecretStr(key), "base_url": server.base_url, **config}
+        made.append(
+            GeminiModel(name="g", config=GeminiConfig(**config), environment={}, sleep=pauses.sleep, jitter=lambda: 0.5)
+        )
+        return made[-1]
+
+    yield make
+    for model in made:
+        await model.aclose()
+
+
+HELLO = request(user("hello"))
+
+
+@pytest.mark.parametrize(
+    ("script", "finish", "detail", "text"),
+    [
+        (Answer(Say("par*tial"), finish="MAX_TOKENS"), Finish.CUT, "MAX_TOKENS", "par*tial"),
+        (Answer(Say("partial"), finish=None), Finish.CUT, "the stream ended without a finish reason", "partial"),
+        (Answer(Think("hm"), finish="MAX_TOKENS", sign=False), Finish.CUT, "MAX_TOKENS", ""),
+        (Answer(finish="SAFETY"), Finish.BLOCKED, "SAFETY", ""),
+        (Answer(finish="RECITATION"), Finish.BLOCKED, "RECITATION", ""),
+        (Answer(finish="MALFORMED_FUNCTION_CALL"), Finish.MALFORMED, "MALFORMED_FUNCTION_CALL", ""),
+        (Answer(finish="OTHER"), Finish.OTHER, "OTHER", ""),
+        (Blocked("PROHIBITED_CONTENT"), Finish.BLOCKED, "prompt blocked: PROHIBITED_CONTENT", ""),
+        (NO_CANDIDATE, Finish.CUT, "the stream ended without a finish reason, no candidate", ""),
+        (Events(([], "text", None)), Finish.CUT, "the stream ended without a finish reason, no candidate", ""),
+        (NO_CONTENT, Finish.STOP, "no content", ""),
+        (NO_PARTS, Finish.STOP, "no part", ""),
+    ],
+)
+async def test_endings(
+    server: LoopbackGemini, make: Make, script: Scripted, finish: Finish, detail: str, text: str
+) -> None:
+    server.script(script)
+    _, reply = await listen(make(), HELLO)
+    assert (reply.finish, reply.detail, reply.text) == (finish, detail, text)
+
+
+@pytest.mark.parametrize(
+    ("script", "error"),
+    [
+        (overloaded(), ModelUnavailable),
+        (Refusal(500, "INTERNAL", "oops"), ModelUnavailable),
+        (HTML_502, ModelUnavailable),
+        (rate_limited(seconds=2), ModelRateLimited),
+        (Events(), ModelStreamBroken),
+        (Answer(then=Reset()), ModelStreamBroken),
+        (Answer(then=ErrorEvent()), ModelUnavailable),
+        (Raw(b"data: {broken\n\n", content_type="text/event-stream"), ModelStreamBroken),
+        (Raw(b": keepalive\n\n", content_type="text/event-stream"), ModelStreamBroken),
+        (Raw(b"<html>fine</html>"), ModelStreamBroken),
+        (Events((5,)), ModelStreamBroken),
+        (Events(({"candidates": 5},)), ModelStreamBroken),
+        (Events(({"candidates": [{"content": "x"}]},)), ModelStreamBroken),
+        (Events(({"candidates": [{"content": {"parts": [{"thoughtSignature": "é"}]}}]},)), ModelStreamBroken),
+    ],
+)
+async def test_failures_that_may_pass_are_retried_and_then_told(
+    server: LoopbackGemini, make: Make, pauses: Pauses, script: Scripted, error: type[ModelError]
+) -> None:
+    server.script(*[script] * 4, Answer(Say("too late")))
+    with pytest.raises(error) as caught:
+        await listen(make(), HELLO)
+    assert caught.value.retryable
+    assert len(server.requests) == 4
+    assert pauses == ([2.5] * 3 if isinstance(script, Refusal) and script.code == 429 else [1.0, 2.0, 4.0])
+
+
+@pytest.mark.parametrize("script", [overloaded(), HTML_502, Events(), Answer(Call("f"), then=Reset())])
+async def test_a_retry_that_works_is_not_seen(server: LoopbackGemini, make: Make, script: Scripted) -> None:
+    server.script(script, Answer(Say("here")))
+    deltas, reply = await listen(make(), HELLO)
+    assert reply.text == "".join(delta.text for delta in deltas) == "here"
+    assert server.requests[0].raw == server.requests[1].raw
+
+
+@pytest.mark.parametrize(
+    ("script", "error"),
+    [
+        (Answer(Say("some"), then=Reset()), ModelStreamBroken),
+        (Answer(Think("some"), then=Reset()), ModelStreamBroken),
+        (Answer(Say("some"), then=ErrorEvent()), ModelUnavailable),
+        (Answer(Say("some"), then=ErrorEvent(429, "RESOURCE_EXHAUSTED", "quota")), ModelRateLimited),
+    ],
+)
+async def test_nothing_is_retried_once_something_was_shown(
+    server: LoopbackGemini, make: Make, pauses: Pauses, script: Scripted, error: type[ModelError]
+) -> None:
+    server.script(script)
+    shown: list[Delta | Reply] = []
+
+    async def read() -> None:
+        async for item in make().stream(HELLO):
+            shown.append(item)
+
+    with pytest.raises(error):
+        await read()
+    assert "".join(item.text for item in shown if isinstance(item, Delta)) == "some"
+    assert (len(server.requests), pauses) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("script", "config", "error"),
+    [
+        (rate_limited(seconds=None, daily=True), {}, ModelRateLimited),
+        (rate_limited(seconds=3600), {}, ModelRateLimited),
+        (overloaded(), {"retries": 0}, ModelUnavailable),
+        (Refusal(400, "INVALID_ARGUMENT", "no"), {}, ModelRequestRefused),
+        (None, {"model": "unknown-model"}, ModelNotFound),
+        (None, {"model": "gemini-flash-latest", "api_version": "v1"}, ModelNotFound),
+        (None, {"model": "models/../x"}, ModelRequestRefused),
+        (None, {"key": "wrong"}, ModelKeyRejected),
+        (None, {"key": "schlüssel"}, ModelRequestRefused),
+    ],
+)
+async def test_failures_that_stay_are_told_at_once(
+    server: LoopbackGemini,
+    make: Make,
+    pauses: Pauses,
+    script: Scripted | None,
+    config: dict[str, Any],
+    error: type[ModelError],
+) -> None:
+    server.script(*[script] if script else [])
+    with pytest.raises(error) as caught:
+        await listen(make(**config), HELLO)
+    assert len(server.requests) <= 1
+    assert pauses == []
+    assert str(config.get("key", "test-key")) not in str(caught.value)
+
+
+async def test_a_refused_connection_is_told(no_proxy: None, pauses: Pauses) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    config = GeminiConfig(api_key=SecretStr("k"), base_url=f"http://127.0.0.1:{port}", retries=1)
+    model = GeminiModel(name="g", config=config, environment={}, sleep=pauses.sleep)
+    with pytest.raises(ModelUnavailable, match="base_url"):
+        await listen(model, HELLO)
+    assert len(pauses) == 1
+    await model.aclose()
+
+
+@pytest.mark.parametrize(
+    ("script", "stage"), [(Answer(then=Hang()), "first_chunk"), (Answer(Say("so", piece=0), then=Hang()), "idle")]
+)
+async def test_silence_ends_at_its_limit(server: LoopbackGemini, make: Make, script: Scripted, stage: str) -> None:
+    server.script(script)
+    model = make(**{f"{stage}_seconds": 0.2}, retries=0)
+    with pytest.raises(ModelTimeout) as caught:
+        await listen(model, HELLO)
+    assert caught.value.stage == stage
+    assert await server.has_left()
+
+
+async def test_a_slow_drip_is_no_silence(server: LoopbackGemini, make: Make) -> None:
+    server.script(Answer(Say("slow but sure", piece=1), gap=0.05))
+    _, reply = await listen(make(idle_seconds=0.5), HELLO)
+    assert reply.text == "slow but sure"
+
+
+@pytest.mark.parametrize("script", [Answer(then=Hang()), Answer(Say("so"), then=Hang())])
+async def test_cancelling_closes_the_socket_at_once(server: LoopbackGemini, make: Make, script: Scripted) -> None:
+    server.script(script)
+    task = asyncio.create_task(listen(make(), HELLO))
+    assert await server.has_seen()
+    await asyncio.sleep(0)
+    start = time.monotonic()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await server.has_left()
+    assert time.monotonic() - start < 1
+
+
+async def test_leaving_early_closes_the_socket_at_once(server: LoopbackGemini, make: Make) -> None:
+    server.script(Answer(Say("so"), then=Hang()))
+    start = time.monotonic()
+    async with aclosing(make().stream(HELLO)) as stream:
+        await anext(stream)
+    assert await server.has_left()
+    assert time.monotonic() - start < 2
+
+
+async def test_cancelling_during_a_pause_between_attempts(server: LoopbackGemini) -> None:
+    server.script(overloaded())
+    pausing = asyncio.Event()
+
+    async def sleep(_: float) -> None:
+        pausing.set()
+        await asyncio.Event().wait()
+
+    config = GeminiConfig(api_key=SecretStr("test-key"), base_url=server.base_url)
+    model = GeminiModel(name="g", config=config, environment={}, sleep=sleep)
+    task = asyncio.create_task(listen(model, HELLO))
+    await asyncio.wait_for(pausing.wait(), 5)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await model.aclose()
+
+
+async def test_signatures_and_ids_go_back_byte_for_byte(server: LoopbackGemini, make: Make) -> None:
+    calls = (Call("current_time", {"zone": "UTC"}, id="w1"), Call("current_time", None, id=""))
+    server.script(Answer(Think("hm"), Say("wait", piece=0, signed=True), *calls), Answer(Say("noon")))
+    model = make()
+    asked = request(user("time"), tools=(CURRENT_TIME,))
+    _, step = await listen(model, asked)
+    assert step.blocks[1].signature
+    await listen(model, request(*asked.turns, *results(step, "a", "b"), tools=asked.tools))
+    _, said, answered = server.requests[1].body["contents"]
+    assert [part.get("thought_signature") for part in said["parts"]] == [block.signature for block in step.blocks]
+    assert said["parts"][0] == {"text": "hm", "thought": True}
+    assert [part["function_response"].get("id") for part in answered["parts"]] == ["w1", None]
+
+
+async def test_one_request_is_a_prefix_of_the_next_within_a_turn(server: LoopbackGemini, make: Make) -> None:
+    # D-X12
+    asked = request(user("time and then time"), tools=(CURRENT_TIME,))
+    model = make()
+    for _ in range(2):
+        _, step = await listen(model, asked)
+        asked = request(*asked.turns, *results(step, "noon"), tools=asked.tools)
+    await listen(model, asked)
+    bodies = [seen.raw for seen in server.requests]
+    starts = [raw[: raw.index(b'], "systemInstruction"')] for raw in bodies]
+    assert len(starts) == 3
+    assert all(later.startswith(earlier) for earlier, later in pairwise(starts))
+    assert len({raw.removeprefix(start) for raw, start in zip(bodies, starts, strict=True)}) == 1
+
+
+async def test_media_reaches_the_server(server: LoopbackGemini, make: Make, tmp_path: Any) -> None:
+    (tmp_path / "p.png").write_bytes(b"\x89PNG\xfb\xff")
+    picture = MediaBlock(path=str(tmp_path / "p.png"), mime_type="image/png", name="p.png")
+    _, reply = await listen(make(), request(Turn(role="user", blocks=(TextBlock(text="look"), picture))))
+    assert "image/png" in reply.text
+    assert server.requests[0].body["contents"][0]["parts"][1]["inline_data"]["data"] == b"\x89PNG\xfb\xff"
+
+
+async def test_what_is_sent(server: LoopbackGemini, make: Make) -> None:
+    await listen(make(temperature=0, max_output_tokens=99, thinking="low"), request(user("hi"), tools=(CURRENT_TIME,)))
+    (seen,) = server.requests
+    assert seen.path == "/v1beta/models/gemini-3.5-flash:streamGenerateContent"
+    assert seen.body == {
+        "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
+        "system_instruction": {"role": "user", "parts": [{"text": "You are a test."}]},
+        "tools": [
+            {
+                "function_declarations": [
+                    {
+                        "name": "current_time",
+                        "description": "The current time.",
+                        "parameters_json_schema": {"type": "object", "properties": {}},
+                    }
+                ]
+            }
+        ],
+        "generation_config": {
+            "temperature": 0,
+            "max_output_tokens": 99,
+            "thinking_config": {"include_thoughts": True, "thinking_level": "LOW"},
+        },
+    }
+
+
+async def test_continuation_is_followed(server: LoopbackGemini, make: Make) -> None:
+    said = {"candidates": [{"content": {"role": "model", "parts": [{"text": "one "}]}, "index": 0}]}
+    more = {"candidates": [{"finishReason": "CONTINUATION", "continuationToken": "dG9rZW4=", "index": 0}]}
+    server.script(Events((said, more)), Answer(Say("two")))
+    _, reply = await listen(make(), HELLO)
+    assert (reply.text, reply.finish) == ("one two", Finish.STOP)
+
+
+async def test_models_with_one_endpoint_share_a_client_until_the_last_leaves(
+    server: LoopbackGemini, make: Make
+) -> None:
+    first, second = make(), make(model="gemini-3.1-pro")
+    await listen(first, HELLO)
+    await listen(second, HELLO)
+    server.script(Answer(Say("on and on"), gap=0.02))
+    async with aclosing(second.stream(HELLO)) as stream:
+        said = [await anext(stream)]
+        await first.aclose()
+        said += [item async for item in stream]
+    assert isinstance(said[-1], Reply)
+    await second.aclose()
+    _, reply = await listen(first, HELLO)
+    assert reply.text
+
+
+def test_the_key_comes_from_config_or_environment() -> None:
+    with pytest.raises(ModelKeyMissing, match="GEMINI_API_KEY or GOOGLE_API_KEY"):
+        GeminiModel(name="g", config=GeminiConfig(), environment={"GEMINI_API_KEY": " "})
+    for variable in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        GeminiModel(name="g", config=GeminiConfig(), environment={variable: "k"})
+
+
+@pytest.mark.parametrize("variable", ["GEMINI_API_KEY", "GOOGLE_API_KEY"])
+async def test_environment_alone_is_enough(server: LoopbackGemini, variable: str) -> None:
+    environment = {variable: "test-key\n", "GOOGLE_GEMINI_BASE_URL": server.base_url}
+    model = GeminiModel(name="g", config=GeminiConfig(), environment=environment)
+    _, reply = await listen(model, HELLO)
+    assert reply.text
+    await model.aclose()
+
+
+async def test_vertex_variables_change_nothing(
+    server: LoopbackGemini, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+    monkeypatch.setenv("GOOGLE_GENAI_API_VERSION", "v9")
+    _, reply = await listen(make(), HELLO)
+    assert reply.text
+
+
+def test_the_config_is_strict_and_hides_the_key() -> None:
+    for wrong in ({"modle": "x"}, {"idle_seconds": 0}, {"thinking": "deep"}, {"base_url": "ftp://x"}, {"model": ""}):
+        with pytest.raises(ValidationError):
+            MANIFEST.config.model_validate(wrong)
+    assert "hunter2" not in repr(GeminiConfig(api_key=SecretStr("hunter2")))
