@@ -1,0 +1,86 @@
+"""How much is taken in: flood bounds, and the session where a message belongs."""
+
+from dataclasses import replace
+
+from kesoku.gateway.policy import SECOND, FloodBounds
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.message import Message
+from kesoku.messages.record import Post, Record
+from kesoku.ports.store import Transaction
+
+MINUTE = 60 * SECOND
+
+
+def user_id(message: Message) -> str | None:
+    """The platform's id of the person who said it, if a person did and the platform has one."""
+    found: str | None = getattr(message.source, "user_id", None)
+    return found
+
+
+def refusal(tx: Transaction, post: Post, bounds: FloodBounds, *, at: int, catch_up: bool) -> str | None:
+    """Why a prompt cannot be taken in, in words for the person; None if it can.
+
+    What comes late in a catch-up was written at its own pace: rates do not apply to it, the queue's limits do.
+    """
+    bot, channel, since = post.address.chatbot_id, post.address.channel_id, at - MINUTE + 1
+    here, spoken = tx.messages.load(chatbot_id=bot, channel_id=channel, author_id=None, since=since)
+    if here >= bounds.queued_per_channel:
+        return f"{here} messages are waiting here already"
+    total, _ = tx.messages.load(chatbot_id=bot, channel_id=None, author_id=None, since=since)
+    if total >= bounds.queued_total:
+        return "too many people are waiting for me at the moment"
+    if catch_up:
+        return None
+    if spoken >= bounds.per_channel_per_minute:
+        return f"I take at most {bounds.per_channel_per_minute} messages a minute in one channel"
+    person = user_id(post.message)
+    if person is None:
+        return None
+    _, said = tx.messages.load(chatbot_id=bot, channel_id=None, author_id=person, since=since)
+    if said >= bounds.per_person_per_minute:
+        return f"I take at most {bounds.per_person_per_minute} messages a minute from one person"
+    return None
+
+
+def flood_key(post: Post, at: int) -> str:
+    """The key under which a person (or a channel of nameless people) is told once a minute."""
+    person = user_id(post.message)
+    who = f"channel:{post.address.channel_id}" if person is None else f"person:{person}"
+    return f"flood:{at // MINUTE}:{who}"
+
+
+def home(tx: Transaction, post: Post, at: int) -> str:
+    """The id of the session where a post belongs, made and bound if there is none.
+
+    A channel whose session was ended gets a fresh one. A session that is named is taken as it is, made if missing.
+    """
+    if post.session_id is None:
+        session = tx.sessions.bound(post.address)
+        if session is None or session.ended_at is not None:
+            session = tx.sessions.create(at=at)
+            tx.sessions.bind(post.address, session.id)
+        return session.id
+    if tx.sessions.get(post.session_id) is None:
+        tx.sessions.create(session_id=post.session_id, at=at)
+        if tx.sessions.bound(post.address) is None:
+            tx.sessions.bind(post.address, post.session_id)
+    return post.session_id
+
+
+def stored(tx: Transaction, post: Post, at: int) -> Record | None:
+    """The record that a post became earlier, by platform key or id; None if it is new (N-07, C-45).
+
+    Raises:
+        DuplicateMessage: its id is stored with another value.
+    """
+    by_key = tx.messages.find(post.address.chatbot_id, post.keys) if post.keys else None
+    if by_key is not None:
+        return by_key
+    by_id = tx.messages.get(post.message.id)
+    return None if by_id is None else tx.messages.insert(post, session_id=by_id.session_id, at=at)
+
+
+def own_turn(post: Post) -> Post:
+    """A prompt that waits for the agent opens a turn of its own unless it is told to join one."""
+    waits = post.first_status is MessageStatus.PENDING_AGENT and post.turn_id is None
+    return replace(post, turn_id=post.message.id) if waits else post

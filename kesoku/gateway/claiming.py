@@ -1,0 +1,77 @@
+"""Which prompt a process may run next, and which it can no longer run (store rule 3)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kesoku.gateway import turn
+from kesoku.gateway.admission import home
+from kesoku.gateway.policy import FAILURES, LEASE
+from kesoku.gateway.status import Act, advance
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.kinds import Answer
+from kesoku.messages.lifecycle import Claim, Lease, Serving
+from kesoku.messages.record import Post, Record
+from kesoku.ports.store import Transaction
+
+Excuse = Callable[[str, str], Answer]
+"""(id of the prompt, text) -> the error answer, the same one when asked again."""
+
+ENDED = "this conversation was ended before your message was answered. Write again to start a new one."
+POISON = f"I broke down {FAILURES} times while I worked on this message, so I stopped. Please ask in another way."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claiming:
+    """One claim at one instant."""
+
+    owner: str
+    serving: Serving
+    at: int
+    excuse: Excuse
+
+    def claim(self, tx: Transaction) -> Claim | None:
+        """Lease the oldest prompt that can run; those that cannot end in error on the way (K-146)."""
+        while (first := tx.leases.next(self.serving)) is not None:
+            session, queued = tx.sessions.get(first.session_id), tx.messages.queued(first.session_id)
+            if session is None or session.ended_at is not None:
+                for each in queued:
+                    self._fail(tx, each, ENDED, "session ended")
+                continue
+            lease = tx.leases.get(first.session_id)
+            opener = _opener(first, queued, lease)
+            if lease is not None and lease.message_id == opener.id and lease.failures >= FAILURES:
+                self._fail(tx, opener, POISON, "poison")
+                continue
+            return self._open(tx, opener, queued)
+        return None
+
+    def _open(self, tx: Transaction, opener: Record, queued: Sequence[Record]) -> Claim:
+        act = Act(actor=self.owner, reason="claim", at=self.at)
+        fence = tx.leases.take(opener, owner=self.owner, at=self.at, until=self.at + LEASE)
+        riders = [each for each in queued if each.id != opener.id and turn.joins(each, opener)]
+        if riders:
+            turn.enter(tx, opener.id, riders, act, round=len(tx.steps.of(opener.id)) + 1)
+        (prompt,) = turn.enter(tx, opener.id, [opener], act, round=0)
+        return Claim(prompt=prompt, fence=fence)
+
+    def _fail(self, tx: Transaction, prompt: Record, text: str, reason: str) -> None:
+        advance(tx, prompt.id, MessageStatus.ERROR, Act(actor=self.owner, reason=reason, at=self.at))
+        if prompt.mode == "inject":
+            return
+        apology = Post(
+            message=self.excuse(prompt.id, text), address=prompt.address, parent_id=prompt.id, turn_id=prompt.id
+        )
+        known = tx.sessions.get(prompt.session_id) is not None
+        session_id = prompt.session_id if known else home(tx, apology, self.at)
+        tx.messages.insert(apology, session_id=session_id, at=self.at)
+
+
+def _opener(first: Record, queued: Sequence[Record], lease: Lease | None) -> Record:
+    """The prompt that names the turn: the one that a crash threw back, else the oldest that asks for a turn.
+
+    Prompts for the next step ride along with the oldest follow-up of their channel (D-X03).
+    """
+    here = [each for each in queued if each.address == first.address]
+    crashed = (each for each in here if lease is not None and each.id == lease.message_id)
+    followups = (each for each in here if each.mode == "followup")
+    return next(crashed, None) or next(followups, first)

@@ -1,0 +1,278 @@
+"""The gateway over any store: each method is one transaction that may run twice (kesoku/ports/gateway.py)."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import cache
+from typing import Any, Protocol
+
+from kesoku.errors import AlreadyAnswered, Deposed
+from kesoku.gateway import turn
+from kesoku.gateway.admission import home, own_turn, stored
+from kesoku.gateway.claiming import Claiming
+from kesoku.gateway.intake import Intake
+from kesoku.gateway.policy import LEASE, STRANDED, BusyPolicy, FloodBounds
+from kesoku.gateway.status import Act, advance, refuse_forbidden
+from kesoku.gateway.subscription import LogSubscription
+from kesoku.messages import make
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.kinds import Answer, Notice, ToolResult
+from kesoku.messages.lifecycle import Change, Claim, Fence, Interruption, Lease, Serving, Step
+from kesoku.messages.message import Message
+from kesoku.messages.record import Post, Record
+from kesoku.ports.agent import Clock
+from kesoku.ports.gateway import Subscription
+from kesoku.ports.store import Store, Transaction
+
+
+class Obituary(Protocol):
+    """Who knows which owners of leases are dead."""
+
+    def is_dead(self, owner: str) -> bool:
+        """Whether the process behind `owner` surely ended; False when that cannot be known."""
+        ...
+
+
+class StoreGateway:
+    """The lifecycle of messages over a store. `poll` seconds bound what a lost wake-up costs a listener."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        policy: BusyPolicy,
+        presence: Obituary,
+        *,
+        bounds: FloodBounds | None = None,
+        poll: float = 1.0,
+    ) -> None:
+        self._store, self._clock, self._policy, self._presence = store, clock, policy, presence
+        self._bounds = bounds or FloodBounds()
+        self._poll = poll
+
+    async def accept(
+        self,
+        posts: Sequence[Post],
+        *,
+        catch_up: bool = False,
+        cursor: tuple[str, str, Any] | None = None,
+    ) -> list[Record]:
+        """Take in prompts from a platform, with the adapter's cursor, in one commit."""
+        intake = self._intake(catch_up=catch_up)
+
+        def operation(tx: Transaction) -> list[Record]:
+            if cursor is not None:
+                tx.state.set(*cursor)
+            return [intake.take(tx, post) for post in posts]
+
+        return await self._store.write(operation)
+
+    async def post(self, post: Post, *, fence: Fence | None = None) -> Record:
+        """Store one message; a known one is returned as it is stored."""
+        at = self._clock.now()
+
+        def operation(tx: Transaction) -> Record:
+            if fence is not None:
+                tx.leases.check(fence)
+            return stored(tx, post, at) or _insert(tx, post, at, fence)
+
+        return await self._store.write(operation)
+
+    async def step(self, fence: Fence, step: Step, posts: Sequence[Post]) -> list[Record]:
+        """Store one reply of the model."""
+        at = self._clock.now()
+
+        def operation(tx: Transaction) -> list[Record]:
+            tx.leases.check(fence)
+            tx.steps.add(step)
+            return [_insert(tx, post, at, fence) for post in posts]
+
+        return await self._store.write(operation)
+
+    async def respond(self, fence: Fence, call: Record, result: ToolResult, next_call: Message) -> Record:
+        """Store a result with its call's next version; a replacement supersedes the earlier result (C-03).
+
+        Raises:
+            AlreadyAnswered: the call has another result, and `next_call` was not made from that version.
+        """
+        at = self._clock.now()
+
+        def operation(tx: Transaction) -> Record:
+            tx.leases.check(fence)
+            now = tx.messages.get(call.id) or call
+            answered = now.message.content.response_id
+            if answered == result.id:
+                return tx.messages.get(answered) or call
+            if answered is not None:
+                if next_call.version != now.message.version + 1:
+                    raise AlreadyAnswered(call_id=call.id, response_id=answered)
+                tx.messages.supersede(answered, by=result.id)
+            return turn.answer(tx, now, result, next_call, Act(actor=fence.owner, at=at))
+
+        return await self._store.write(operation)
+
+    async def finish(self, fence: Fence, answer: Post, *, status: MessageStatus, metrics: dict[str, Any]) -> Record:
+        """End a turn. Finishing again with the same answer returns what is stored (N-05)."""
+        act = Act(actor=fence.owner, reason="finish", at=self._clock.now())
+
+        def operation(tx: Transaction) -> Record:
+            known = stored(tx, answer, act.at)
+            if known is not None:
+                return known
+            tx.leases.check(fence)
+            turn_id = _leased(tx, fence).message_id or ""
+            if metrics:
+                tx.steps.set_metrics(turn_id, metrics)
+            for each in dict.fromkeys((turn_id, *(prompt.id for prompt in turn.prompts(tx, turn_id)))):
+                advance(tx, each, status, act)
+            placed = replace(answer, turn_id=turn_id, parent_id=answer.parent_id or turn_id)
+            record = _insert(tx, placed, act.at, fence)
+            tx.leases.release(fence)
+            return tx.messages.get(record.id) or record
+
+        return await self._store.write(operation)
+
+    async def move(
+        self, message_id: str, to: MessageStatus, *, actor: str, reason: str = "", fence: Fence | None = None
+    ) -> Record:
+        """Move a status along TRANSITIONS."""
+        act = Act(actor=actor, reason=reason, at=self._clock.now())
+
+        def operation(tx: Transaction) -> Record:
+            if fence is not None:
+                tx.leases.check(fence)
+            refuse_forbidden(tx, message_id, to)
+            return advance(tx, message_id, to, act)
+
+        return await self._store.write(operation)
+
+    async def claim(self, owner: str, serving: Serving) -> Claim | None:
+        """The next prompt that this process may run, now in processing."""
+        claiming = Claiming(owner=owner, serving=serving, at=self._clock.now(), excuse=cache(_excuse))
+        return await self._store.write(claiming.claim)
+
+    async def join(self, fence: Fence, turn_id: str, *, round: int) -> list[Record]:  # noqa: A002
+        """Take what waits for the next step into the running turn (D-X04)."""
+        act = Act(actor=fence.owner, reason="join", at=self._clock.now())
+
+        def operation(tx: Transaction) -> list[Record]:
+            tx.leases.check(fence)
+            opener = tx.messages.get(turn_id)
+            riders = [each for each in tx.messages.queued(fence.session_id) if opener and turn.joins(each, opener)]
+            return turn.enter(tx, turn_id, riders, act, round=round) if riders else []
+
+        return await self._store.write(operation)
+
+    async def renew(self, owner: str) -> frozenset[Fence]:
+        """Extend the leases of this process by 30 s from now."""
+        until = self._clock.now() + LEASE
+        return frozenset(await self._store.write(lambda tx: tx.leases.renew(owner, until=until)))
+
+    async def release(self, fence: Fence, *, requeue: bool) -> None:
+        """Give a session back; nothing happens if it is no longer ours."""
+        act = Act(actor=fence.owner, reason="released", at=self._clock.now())
+
+        def operation(tx: Transaction) -> None:
+            try:
+                tx.leases.check(fence)
+            except Deposed:
+                return
+            if requeue:
+                turn.requeue(tx, _leased(tx, fence), act)
+            tx.leases.release(fence)
+
+        await self._store.write(operation)
+
+    async def interrupt(self, session_id: str, *, by: str, reason: str, post: Post | None = None) -> Interruption:
+        """End the running turn, and store the prompt that takes its place."""
+        act, mint = Act(actor=by, reason=reason, at=self._clock.now()), cache(make.interrupted_result)
+
+        def operation(tx: Transaction) -> Interruption:
+            known = None if post is None else stored(tx, post, act.at)
+            if known is not None:
+                return Interruption(session_id=session_id, interrupted=(), posted=known)
+            active = turn.running(tx, session_id)
+            ended = tuple(turn.interrupt(tx, session_id, act, mint))
+            posted = None
+            if post is not None:
+                placed = replace(post, session_id=post.session_id or session_id)
+                posted = _insert(tx, placed, act.at, None, active.id if active else None)
+            return Interruption(session_id=session_id, interrupted=ended, posted=posted)
+
+        return await self._store.write(operation)
+
+    async def repair(self, fence: Fence) -> list[Record]:
+        """Give every call that an earlier turn left open a synthetic result."""
+        act, mint = Act(actor=fence.owner, reason="repair", at=self._clock.now()), cache(make.interrupted_result)
+
+        def operation(tx: Transaction) -> list[Record]:
+            tx.leases.check(fence)
+            return [turn.heal(tx, call, act, mint) for call in turn.orphans(tx, fence)]
+
+        return await self._store.write(operation)
+
+    async def recover(self) -> int:
+        """Take back leases that ran out, leases of the dead, and stranded rows (C-32)."""
+        act = Act(actor="recovery", reason="recovered", at=self._clock.now())
+        before = act.at - STRANDED
+        held, stranded = await self._store.read(lambda tx: (tx.leases.held(), tx.leases.stranded(before=before)))
+        dead = {owner for owner in {lease.owner for lease in held} if owner and self._presence.is_dead(owner)}
+
+        def lost(lease: Lease) -> bool:
+            return lease.owner in dead or lease.until <= act.at
+
+        def operation(tx: Transaction) -> int:
+            count = 0
+            for lease in filter(lost, tx.leases.held()):
+                count += len(turn.requeue(tx, lease, act))
+                tx.leases.depose(lease.session_id, failed=True)
+            for record in tx.leases.stranded(before=before):
+                advance(tx, record.id, MessageStatus.PENDING_AGENT, act)
+                count += 1
+            return count
+
+        return await self._store.write(operation) if stranded or any(map(lost, held)) else 0
+
+    @asynccontextmanager
+    async def listen(
+        self, accepts: Callable[[Change], bool], *, cursor: int | None = None
+    ) -> AsyncIterator[Subscription]:
+        """Follow the event log from `cursor`, by default from now; so does a cursor that the log never had."""
+        head = await self._store.read(lambda tx: tx.events.head())
+        start = head if cursor is None else min(cursor, head)
+        subscription = LogSubscription(self._store, accepts, cursor=start, poll=self._poll)
+        forget = self._store.on_commit(subscription.wake)
+        try:
+            yield subscription
+        finally:
+            forget()
+
+    def _intake(self, *, catch_up: bool) -> Intake:
+        return Intake(
+            policy=self._policy,
+            bounds=self._bounds,
+            at=self._clock.now(),
+            catch_up=catch_up,
+            say=cache(_reply),
+            mint=cache(make.interrupted_result),
+        )
+
+
+def _insert(tx: Transaction, post: Post, at: int, fence: Fence | None, mark: str | None = None) -> Record:
+    session_id = home(tx, post, at) if fence is None else post.session_id or fence.session_id
+    return tx.messages.insert(own_turn(post), session_id=session_id, at=at, superseded_turn=mark)
+
+
+def _leased(tx: Transaction, fence: Fence) -> Lease:
+    lease = tx.leases.get(fence.session_id)
+    if lease is None:
+        raise Deposed(session_id=fence.session_id, generation=fence.generation)
+    return lease
+
+
+def _reply(_about: str, text: str) -> Notice:
+    return make.notice(text, reason="reply")
+
+
+def _excuse(_about: str, text: str) -> Answer:
+    return make.error_answer(text)

@@ -1,0 +1,53 @@
+"""Following the event log: a wake-up, then a read by cursor (store rule 12, K-249, K-250)."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+
+from kesoku.messages.lifecycle import Change
+from kesoku.ports.store import Store
+
+PAGE = 256
+"""How many changes one read takes; so much and no more waits in memory."""
+
+
+class LogSubscription:
+    """One reader of the event log. `cursor` is the seq of the last change that was handed over or passed by.
+
+    A wake-up is only a hint: the truth is the read, which is repeated every `poll` seconds even without one.
+    """
+
+    def __init__(self, store: Store, accepts: Callable[[Change], bool], *, cursor: int, poll: float) -> None:
+        self.cursor = cursor
+        self._store, self._accepts, self._poll = store, accepts, poll
+        self._page: deque[Change] = deque()
+        self._news = asyncio.Event()
+
+    def wake(self) -> None:
+        """Say that something was committed."""
+        self._news.set()
+
+    def __aiter__(self) -> "LogSubscription":
+        return self
+
+    async def __anext__(self) -> Change:
+        """The next change that is accepted. Cancelling loses nothing."""
+        while True:
+            while self._page:
+                change = self._page[0]
+                accepted = self._accepts(change)
+                self._page.popleft()
+                self.cursor = change.seq
+                if accepted:
+                    return change
+            await self._read()
+
+    async def _read(self) -> None:
+        self._news.clear()
+        cursor = self.cursor
+        self._page.extend(await self._store.read(lambda tx: tx.events.after(cursor, PAGE)))
+        if not self._page:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._poll):
+                    await self._news.wait()

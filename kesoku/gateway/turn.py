@@ -1,0 +1,98 @@
+"""What a transaction does to the turn of a session: open it, end it, put it back, heal its calls.
+
+A turn is named after the prompt that opened it; `TurnFacts.prompt_ids` are all prompts that it answers. Functions take
+`mint`, a memoised `make.interrupted_result`, so that an operation that runs twice writes the same message.
+"""
+
+from collections.abc import Callable, Iterable
+
+from kesoku.gateway.status import Act, advance
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.kinds import ToolCall, ToolResult
+from kesoku.messages.lifecycle import Fence, Lease
+from kesoku.messages.message import Message
+from kesoku.messages.record import Post, Record
+from kesoku.ports.store import Transaction
+
+Mint = Callable[[Message], tuple[ToolCall, ToolResult]]
+
+
+def running(tx: Transaction, session_id: str) -> Record | None:
+    """The prompt whose turn runs in a session, or None if the session is free."""
+    lease = tx.leases.get(session_id)
+    if lease is None or lease.owner is None or lease.message_id is None:
+        return None
+    return tx.messages.get(lease.message_id)
+
+
+def prompts(tx: Transaction, turn_id: str) -> list[Record]:
+    """The prompts that a turn has in processing, in the order in which they joined."""
+    facts = tx.steps.turn(turn_id)
+    found = (tx.messages.get(each) for each in (facts.prompt_ids if facts else (turn_id,)))
+    return [each for each in found if each is not None and each.status is MessageStatus.PROCESSING]
+
+
+def joins(prompt: Record, opener: Record) -> bool:
+    """Whether a queued prompt goes into the turn of `opener` instead of waiting for its own (C-42).
+
+    A steered prompt joins only a turn of its own channel: the answer goes there.
+    """
+    return prompt.mode == "inject" or (prompt.mode == "steer" and prompt.address == opener.address)
+
+
+def enter(tx: Transaction, turn_id: str, riders: Iterable[Record], act: Act, *, round: int) -> list[Record]:  # noqa: A002
+    """Take queued prompts into a turn; one that was in it before a crash keeps its round."""
+    entered = []
+    for each in riders:
+        if each.turn_id != turn_id:
+            tx.messages.place(each.id, turn_id=turn_id, round=round)
+        entered.append(advance(tx, each.id, MessageStatus.PROCESSING, act))
+    tx.steps.open(turn_id, [each.id for each in entered])
+    return entered
+
+
+def requeue(tx: Transaction, lease: Lease, act: Act) -> list[Record]:
+    """Put the prompts of a leased turn back to pending_agent."""
+    back = MessageStatus.PENDING_AGENT
+    return [advance(tx, each.id, back, act) for each in prompts(tx, lease.message_id or "")]
+
+
+def interrupt(tx: Transaction, session_id: str, act: Act, mint: Mint) -> list[Record]:
+    """End the running turn (store rule 7): prompts and open calls interrupted, results stored, generation + 1.
+
+    Calls that have a result keep their status (K-145). Returns what was interrupted; nothing if nothing runs.
+    """
+    lease = tx.leases.get(session_id)
+    if lease is None or lease.owner is None:
+        return []
+    ended = [advance(tx, each.id, MessageStatus.INTERRUPTED, act) for each in prompts(tx, lease.message_id or "")]
+    for call in tx.messages.open_calls(session_id):
+        if call.turn_id == lease.message_id:
+            heal(tx, call, act, mint)
+            ended.append(advance(tx, call.id, MessageStatus.INTERRUPTED, act))
+    tx.leases.depose(session_id, failed=False)
+    return ended
+
+
+def orphans(tx: Transaction, fence: Fence) -> list[Record]:
+    """Open calls that were stored before this claim; those of the turn that runs now are not orphans (K-170)."""
+    lease = tx.leases.get(fence.session_id)
+    calls = tx.messages.open_calls(fence.session_id)
+    if not calls or lease is None or lease.message_id is None:
+        return []
+    claims = [each.seq for each in tx.events.of(lease.message_id) if each.after is MessageStatus.PROCESSING]
+    return [call for call in calls if tx.events.of(call.id)[0].seq < max(claims, default=0)]
+
+
+def heal(tx: Transaction, call: Record, act: Act, mint: Mint) -> Record:
+    """Give an open call its synthetic result (K-167)."""
+    next_call, result = mint(call.message)
+    return answer(tx, call, result, next_call, act)
+
+
+def answer(tx: Transaction, call: Record, result: ToolResult, next_call: Message, act: Act) -> Record:
+    """Store a result and the call's next version, in this order (R-5)."""
+    post = Post(message=result, address=call.address, parent_id=call.id, turn_id=call.turn_id, round=call.round)
+    stored = tx.messages.insert(post, session_id=call.session_id, at=act.at)
+    tx.messages.rewrite(next_call, actor=act.actor, at=act.at)
+    return stored
