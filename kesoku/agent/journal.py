@@ -1,0 +1,152 @@
+"""How a turn is read from the store and written to it. Every write carries the fence (N-06)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kesoku.agent.metrics import turn_metrics
+from kesoku.agent.turn import Turn
+from kesoku.history.codec import replay_state, reply_to_json
+from kesoku.messages import make
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.freeze import FrozenDict, freeze
+from kesoku.messages.kinds import Answer, SystemNote, UserPrompt
+from kesoku.messages.lifecycle import Claim, Step
+from kesoku.messages.message import Message
+from kesoku.messages.record import Post
+from kesoku.messages.turn import CallBlock, CompiledRequest, Finish, Reply, TextBlock
+from kesoku.ports.agent import Clock
+from kesoku.ports.gateway import Gateway
+from kesoku.ports.store import Store, Transaction
+
+STOPPED = "The turn ended before this tool returned. It may have had effects; its output is lost."
+"""The result of a call that a limit or a failure stopped."""
+_REFUSED = {Finish.BLOCKED, Finish.MALFORMED}
+"""Replies whose calls, if there are any, are not to be trusted."""
+
+
+class Journal:
+    """Reads turns and appends to them. Methods raise Deposed once the turn is no longer ours."""
+
+    def __init__(self, gateway: Gateway, store: Store, clock: Clock, *, records: int) -> None:
+        self._gateway, self._store, self._clock, self._records = gateway, store, clock, records
+
+    async def open(self, claim: Claim) -> Turn:
+        """The turn of a claim, as far as it got before: calls that never ended have their synthetic result."""
+        turn, broken = await self._store.read(lambda tx: self._opened(tx, claim))
+        if broken:
+            await self._gateway.repair(claim.fence)
+            turn, _ = await self._store.read(lambda tx: self._opened(tx, claim))
+        return turn
+
+    def _opened(self, tx: Transaction, claim: Claim) -> tuple[Turn, bool]:
+        """The turn, and whether a call of its session is open."""
+        prompt = claim.prompt
+        moves = (change.at for change in tx.events.of(prompt.id) if change.after is MessageStatus.PROCESSING)
+        turn = Turn(
+            fence=claim.fence,
+            prompt=prompt,
+            past=tuple(r for r in tx.messages.tail(prompt.session_id, self._records) if r.turn_id != prompt.id),
+            records=tuple(tx.messages.turn(prompt.id)),
+            steps=tuple(tx.steps.of(prompt.id)),
+            started_at=next(moves, self._clock.now()),
+            session_turns=tx.steps.count(prompt.session_id),
+        )
+        return turn, bool(tx.messages.open_calls(prompt.session_id))
+
+    async def read(self, turn: Turn) -> Turn:
+        """The turn as it stands now."""
+        return await self._store.read(lambda tx: self._current(tx, turn))
+
+    @staticmethod
+    def _current(tx: Transaction, turn: Turn) -> Turn:
+        return replace(turn, records=tuple(tx.messages.turn(turn.id)), steps=tuple(tx.steps.of(turn.id)))
+
+    async def join(self, turn: Turn) -> Turn:
+        """Take in the prompts that wait for the next step (C-42)."""
+        queued, now = await self._store.read(
+            lambda tx: (tx.messages.queued(turn.fence.session_id), self._current(tx, turn))
+        )
+        if all(record.mode == "followup" for record in queued):
+            return now
+        await self._gateway.join(turn.fence, turn.id, round=turn.next_step)
+        return await self.read(turn)
+
+    async def say(self, turn: Turn, note: SystemNote) -> Turn:
+        """Tell the model something before the next step."""
+        stored = await self._gateway.post(self._post(turn, note, turn.next_step), fence=turn.fence)
+        return replace(turn, records=(*turn.records, stored))
+
+    async def rewrite(self, turn: Turn, prompt: UserPrompt) -> None:
+        """Store a prompt's next version under its id (D-026)."""
+
+        def operation(tx: Transaction) -> None:
+            tx.leases.check(turn.fence)
+            stored = next(record.message for record in turn.prompts if record.id == prompt.id)
+            message = replace(prompt, version=stored.version + 1)
+            tx.messages.rewrite(message, actor=turn.fence.owner, at=self._clock.now())
+
+        await self._store.write(operation)
+
+    async def step(self, turn: Turn, request: CompiledRequest, reply: Reply) -> Turn:
+        """Store what the model was sent and what it said; the turn with both."""
+        reply, said = _messages(reply)
+        sources = [list(source) for each in request.turns for source in each.sources]
+        step = Step(
+            turn_id=turn.id,
+            n=turn.next_step,
+            request=FrozenDict(freeze({"sources": sources, "digest": request.digest()})),
+            reply=reply_to_json(reply),
+            usage=reply.usage,
+            at=self._clock.now(),
+        )
+        stored = await self._gateway.step(turn.fence, step, [self._post(turn, each, step.n) for each in said])
+        return replace(turn, records=(*turn.records, *stored), steps=(*turn.steps, step))
+
+    async def finish(self, turn: Turn, answer: Answer, status: MessageStatus = MessageStatus.PROCESSED) -> None:
+        """End the turn with its answer (N-05); calls that were stopped on the way are answered too."""
+        for record in turn.open_calls:
+            call, result = make.respond(record.message, error=STOPPED, synthetic=True)  # type: ignore[arg-type]
+            await self._gateway.respond(turn.fence, record, result, call)
+        metrics = turn_metrics(turn, now=self._clock.now())
+        post = self._post(turn, answer, max(1, len(turn.steps)))
+        await self._gateway.finish(turn.fence, post, status=status, metrics=metrics)
+
+    @staticmethod
+    def _post(turn: Turn, message: Message, round_: int) -> Post:
+        return Post(
+            message=message,
+            address=turn.address,
+            session_id=turn.prompt.session_id,
+            parent_id=turn.id,
+            turn_id=turn.id,
+            round=round_,
+        )
+
+
+def _messages(reply: Reply) -> tuple[Reply, Sequence[Message]]:
+    """The thoughts and calls of a reply as messages, in its order, and the reply with their ids on the calls.
+
+    Text is interim beside a call or an attempt at one (N-09); otherwise it is the answer, which ends the turn.
+    """
+    said: list[Message] = []
+    blocks: list[TextBlock | CallBlock] = []
+    interim = bool(reply.calls) or reply.finish is Finish.MALFORMED
+    for block in reply.blocks:
+        if isinstance(block, CallBlock):
+            if reply.finish in _REFUSED:
+                continue
+            call = make.tool_call(
+                block.name,
+                block.arguments,
+                provider=reply.provider,
+                model=reply.model,
+                replay_state=replay_state(block),
+            )
+            said.append(call)
+            blocks.append(replace(block, call_id=call.id))
+            continue
+        blocks.append(block)
+        if block.text.strip() and (block.thought or interim):
+            thought = make.thought(block.text, provider=reply.provider, model=reply.model, interim=not block.thought)
+            said.append(thought)
+    return replace(reply, blocks=tuple(blocks)), said

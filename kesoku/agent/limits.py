@@ -1,0 +1,54 @@
+"""How far a turn may go, and a deadline on the port's clock."""
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from kesoku.ports.agent import Clock
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnLimits:
+    """Bounds of one turn. At a bound the turn ends with a plain answer that names it."""
+
+    steps: int = 50
+    """Replies of the model."""
+    seconds: float = 1800.0
+    """From the claim to the answer."""
+    tokens: int | None = None
+    """Everything that the model read and wrote, over all steps; None: no bound."""
+    tool_output: int = 64 * 1024
+    """Bytes of one tool result that the model gets (C-33)."""
+    history_tokens: int | None = 100_000
+    """Estimated tokens of the history that the model gets; beyond it the oldest turns are left out. None: no bound."""
+    history_records: int = 1_000
+    """Records of the session that are looked at, the latest ones."""
+    told_after: int = 3
+    """The same call with the same result so often: the model is told."""
+    stuck_after: int = 5
+    """And so often: the turn stops."""
+    approval_seconds: float = 300.0
+    """How long a person may think about an approval."""
+    hook_seconds: float = 10.0
+    """How long one pre-step hook may take."""
+
+
+class OutOfTime(Exception):
+    """The work did not end in its time."""
+
+
+async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`. Raises OutOfTime when `seconds` pass first; `work` is then cancelled and over."""
+    task, alarm = asyncio.create_task(work), asyncio.create_task(clock.sleep(seconds))
+    try:
+        await asyncio.wait({task, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise OutOfTime
+        return task.result()
+    finally:
+        task.cancel()
+        alarm.cancel()
+        await asyncio.gather(task, alarm, return_exceptions=True)

@@ -1,0 +1,128 @@
+"""The turn loop: think, act, think again, answer. No state of its own: what happened is in the log."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from kesoku.agent.act import Actor
+from kesoku.agent.hook import Hook, Hooks
+from kesoku.agent.journal import Journal
+from kesoku.agent.judge import answer_text, judge_calls, judge_limits, judge_reply
+from kesoku.agent.limits import OutOfTime, TurnLimits, within
+from kesoku.agent.signal import Again, Ended, LimitReached
+from kesoku.agent.think import Thinker
+from kesoku.agent.turn import Turn
+from kesoku.history.compile import CompileLimits, compile_turns
+from kesoku.messages import make
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.kinds import Answer
+from kesoku.messages.lifecycle import Claim
+from kesoku.messages.record import Address, Record
+from kesoku.messages.turn import CompiledRequest, TurnRequest
+from kesoku.ports.agent import Approver, ChatModel, Clock, Drafts
+from kesoku.ports.gateway import Gateway
+from kesoku.ports.store import Store
+from kesoku.tools.context import ToolContext
+from kesoku.tools.registry import Toolbox
+
+MACHINERY = "kesoku"
+"""Provider and model of an answer that the loop itself gives."""
+
+
+def everywhere(_: Address) -> bool:
+    """The careful choice for `admins_only`."""
+    return True
+
+
+class TurnLoop:
+    """Runs claimed prompts to their answers. Cancel the task to interrupt it: then nothing more is written."""
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        store: Store,
+        clock: Clock,
+        models: Sequence[ChatModel],
+        tools: Toolbox,
+        *,
+        approver: Approver,
+        drafts: Drafts,
+        context: Callable[[Record], ToolContext],
+        system: str,
+        hooks: Mapping[str, Hook] | None = None,
+        limits: TurnLimits | None = None,
+        admins_only: Callable[[Address], bool] = everywhere,
+    ) -> None:
+        self._clock, self._limits = clock, limits or TurnLimits()
+        self._request = TurnRequest(system=system, tools=tools.specs())
+        self._journal = Journal(gateway, store, clock, records=self._limits.history_records)
+        self._hooks = Hooks(self._journal, hooks or {}, seconds=self._limits.hook_seconds)
+        self._thinker = Thinker(models, drafts)
+        self._actor = Actor(
+            gateway,
+            clock,
+            tools,
+            approver,
+            context=context,
+            admins_only=admins_only,
+            approval_seconds=self._limits.approval_seconds,
+        )
+
+    async def run(self, claim: Claim) -> None:
+        """Work on a prompt until its answer is stored, from the last stored step on. Raises ModelError, Deposed."""
+        turn = await self._journal.open(claim)
+        try:
+            await within(self._clock, self._limits.seconds, self._run(turn))
+        except OutOfTime:
+            turn = await self._journal.read(turn)
+            limit = LimitReached(limit=f"{self._limits.seconds:g} s", done=turn.done())
+            await self._journal.finish(turn, _plainly(limit))
+
+    async def fail(self, claim: Claim, answer: Answer) -> None:
+        """End a turn with an error (K-147)."""
+        turn = await self._journal.open(claim)
+        await self._journal.finish(turn, answer, MessageStatus.ERROR)
+
+    async def _run(self, turn: Turn) -> None:
+        while True:
+            try:
+                if not turn.has_news:
+                    turn = await self._think(turn)
+                reply = turn.last_reply
+                judge_reply(turn, reply)
+                if not reply.calls:
+                    answer = make.answer(answer_text(reply), provider=reply.provider, model=reply.model)
+                    return await self._journal.finish(turn, answer)
+                turn = await self._act(turn)
+                judge_calls(turn, self._limits)
+            except Again as signal:
+                turn = await self._journal.say(turn, signal.note)
+            except Ended as signal:
+                return await self._journal.finish(turn, _plainly(signal))
+
+    async def _think(self, turn: Turn) -> Turn:
+        """One step of the model, stored."""
+        judge_limits(turn, self._limits)
+        turn = await self._hooks.before(await self._journal.join(turn))
+        request, reply = await self._thinker.think(turn, lambda model: self._compiled(turn, model))
+        return await self._journal.step(turn, request, reply)
+
+    async def _act(self, turn: Turn) -> Turn:
+        """The calls of the last step, run and stored."""
+        await self._actor.act(turn, turn.open_calls)
+        return await self._journal.read(turn)
+
+    def _compiled(self, turn: Turn, model: ChatModel) -> CompiledRequest:
+        """The request for the next step; after a cut reply with less thinking, which eats the same budget."""
+        thinks_less = {"thinking": "low"} if turn.nudges("cut") else {}
+        return compile_turns(
+            (*turn.past, *turn.records),
+            turn.steps,
+            replace(self._request, options={**self._request.options, **thinks_less}),
+            limits=CompileLimits(tool_output=self._limits.tool_output, tokens=self._limits.history_tokens),
+            provider=model.provider,
+            active_turn=turn.id,
+        )
+
+
+def _plainly(signal: Ended) -> Answer:
+    return make.answer(signal.text, provider=MACHINERY, model=MACHINERY)

@@ -1,0 +1,122 @@
+"""A running turn as the log tells it. Everything that the loop decides by is derived from records and steps."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from kesoku.history.codec import reply_from_json
+from kesoku.history.pair import open_calls, results
+from kesoku.messages.lifecycle import Fence, Step
+from kesoku.messages.record import Address, Record
+from kesoku.messages.turn import Reply, Usage
+
+_SHOWN = 500
+"""Characters of the model's last words in a summary."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One state of a turn; the next read makes the next value."""
+
+    fence: Fence
+    prompt: Record
+    """The prompt that opened it."""
+    past: tuple[Record, ...]
+    """The latest records of the session that belong to other turns."""
+    records: tuple[Record, ...]
+    """Everything that belongs to this turn, by seq."""
+    steps: tuple[Step, ...]
+    """Replies of the model so far."""
+    started_at: int
+    """When the prompt was first claimed, in microseconds."""
+    session_turns: int
+    """Finished turns of the session."""
+
+    @property
+    def id(self) -> str:
+        """The id of the prompt."""
+        return self.prompt.id
+
+    @property
+    def address(self) -> Address:
+        """Where it was asked, and where the answer goes."""
+        return self.prompt.address
+
+    @property
+    def next_step(self) -> int:
+        """The number of the step that comes next, from 1; it is the round of what is said before it."""
+        return len(self.steps) + 1
+
+    @property
+    def last_reply(self) -> Reply:
+        """What the model said in the last step."""
+        return reply_from_json(self.steps[-1].reply, self.steps[-1].usage)
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the model's last reply still waits for what follows from it; after a crash, too."""
+        last = len(self.steps)
+        if not last or any(record.round > last for record in self.records):
+            return False
+        return bool(self.open_calls) or not self.calls_of(last)
+
+    @property
+    def prompts(self) -> tuple[Record, ...]:
+        """What was asked: the opening prompt and those that joined."""
+        return tuple(record for record in self.records if record.kind == "user_prompt")
+
+    @property
+    def calls(self) -> tuple[Record, ...]:
+        """All tool calls, in order."""
+        return tuple(record for record in self.records if record.kind == "tool_call")
+
+    @property
+    def open_calls(self) -> tuple[Record, ...]:
+        """Tool calls without a result."""
+        return open_calls(self.records)
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all steps."""
+        return sum((step.usage for step in self.steps), Usage())
+
+    def calls_of(self, step: int) -> tuple[Record, ...]:
+        """The tool calls of one step."""
+        return tuple(call for call in self.calls if call.round == step)
+
+    def nudges(self, why: str) -> int:
+        """How often the model was told this in this turn."""
+        sources: list[Any] = [record.message.source for record in self.records if record.kind == "system_note"]
+        return sum(source.kind == "nudge" and source.why == why for source in sources)
+
+    def repeats(self, call: Record, *, until: int) -> int:
+        """How often this very call brought this very result, up to the step `until`."""
+        found = results(self.records)
+        wanted = _fingerprint(call, found.get(call.id))
+        earlier = (each for each in self.calls if each.round <= until)
+        return sum(_fingerprint(each, found.get(each.id)) == wanted for each in earlier)
+
+    def result(self, call: Record) -> Record | None:
+        """What a call returned."""
+        return results(self.records).get(call.id)
+
+    def done(self) -> str:
+        """What was achieved so far, in words."""
+        counts = Counter(call.message.content.tool for call in self.calls)
+        tools = ", ".join(f"{tool} ({times}×)" for tool, times in counts.items())
+        said = [record.message.rendered for record in self.records if _is_interim(record)]
+        lines = [f"Until then I had called: {tools}." if tools else "Until then I had called no tool."]
+        if said:
+            lines.append(f"My last words were: {said[-1][:_SHOWN]}{'…' if len(said[-1]) > _SHOWN else ''}")
+        return "\n\n".join(lines)
+
+
+def _fingerprint(call: Record, result: Record | None) -> tuple[Any, ...]:
+    asked, returned = call.message.content, None if result is None else result.message.content
+    outcome = None if returned is None else (returned.output, returned.error)
+    return asked.tool, asked.arguments, outcome
+
+
+def _is_interim(record: Record) -> bool:
+    source: Any = record.message.source
+    return record.kind == "thought" and bool(source.interim)

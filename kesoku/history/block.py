@@ -1,0 +1,149 @@
+"""Single messages as blocks for the model (seed 004 sections 5.2 and 5.4)."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kesoku.history.bound import as_text, bounded, clip
+from kesoku.history.codec import call_block
+from kesoku.messages.content import Attachment
+from kesoku.messages.record import Address, Record
+from kesoku.messages.turn import Block, CallBlock, MediaBlock, Reply, ResultBlock, TextBlock
+
+NOTE = "[System Notification]\n"
+"""What stands before the text of every SystemNote (K-215)."""
+NO_RESULT = "This call has not returned a result."
+"""Said for a call that is still unpaired; never stored (N-04)."""
+OMITTED = "Earlier messages of this conversation are left out here, for want of room."
+"""Said in the place of turns beyond the history budget."""
+EMPTY = "[Empty message]"
+"""Said for a prompt without text and files: a turn must say something."""
+
+
+_HEADER = re.compile(r".* at `[^`\n]*`:\n")
+"""What follows the author in a platform's header (K-115)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """How messages are written down for one request."""
+
+    provider: str | None
+    """Whose signatures and wire ids are given back."""
+    tool_output: int
+    """Bytes of one result."""
+    shared: frozenset[Address]
+    """Channels in which several people write (N-13)."""
+
+
+def shared_channels(records: Iterable[Record]) -> frozenset[Address]:
+    """The channels in which more than one person has written."""
+    people: dict[Address, set[str]] = {}
+    for record in records:
+        if record.kind == "user_prompt" and record.message.source.kind == "user":
+            people.setdefault(record.address, set()).add(record.message.author)
+    return frozenset(address for address, authors in people.items() if len(authors) > 1)
+
+
+def prompt(record: Record, style: Style, *, past: bool) -> tuple[Block, ...]:
+    """What someone asked: text, then files; of a past turn the text names the files that were there (K-184)."""
+    text: str = _named(record, style)
+    attachments: tuple[Attachment, ...] = record.message.content.attachments
+    if past:
+        text = _joined(text, *_stripped(attachments))
+        return (TextBlock(text=text if text.strip() else EMPTY),)
+    media, absent = _media(attachments)
+    text = _joined(text, *absent)
+    if not text.strip():
+        return media or (TextBlock(text=EMPTY),)
+    return (TextBlock(text=text), *media)
+
+
+def note(record: Record) -> tuple[Block, ...]:
+    """The machinery's words, marked as such; a summary stands for itself (K-214, K-215)."""
+    mark = NOTE if record.kind == "system_note" else ""
+    return (TextBlock(text=mark + record.message.rendered),)
+
+
+def thought(record: Record) -> tuple[Block, ...]:
+    """Reasoning, or text that the model wrote beside a call (N-09)."""
+    source: Any = record.message.source
+    text = record.message.rendered
+    return (TextBlock(text=text, thought=not source.interim),) if text.strip() else ()
+
+
+def answer(record: Record) -> tuple[Block, ...]:
+    """What the assistant answered; nothing for an empty answer."""
+    text = record.message.rendered
+    return (TextBlock(text=text),) if text.strip() else ()
+
+
+def call(record: Record, style: Style) -> CallBlock:
+    """A call; with its signature for the provider that gave it."""
+    source: Any = record.message.source
+    content = record.message.content
+    state = source.replay_state if source.provider == style.provider else None
+    return call_block(record.id, content.tool, content.arguments, state)
+
+
+def reply(said: Reply, style: Style) -> tuple[Block, ...]:
+    """A stored reply word for word; another provider's without what is opaque."""
+    blocks = said.blocks if said.provider == style.provider else tuple(map(_unsigned, said.blocks))
+    kept = tuple(b for b in blocks if isinstance(b, CallBlock) or b.text or b.signature is not None)
+    return kept if any(isinstance(b, CallBlock) or b.text.strip() for b in kept) else ()
+
+
+def result(asked: CallBlock, record: Record | None, style: Style, *, past: bool) -> ResultBlock:
+    """What a call returned, bounded; for one without result the words that say so."""
+    given = ResultBlock(call_id=asked.call_id, name=asked.name, output=None, wire_id=asked.wire_id)
+    if record is None:
+        return replace(given, error=NO_RESULT)
+    content = record.message.content
+    media, absent = ((), _stripped(content.attachments)) if past else _media(content.attachments)
+    output: Any = bounded(content.output, style.tool_output)
+    if absent:
+        output = _joined("" if output is None else as_text(output), *absent)
+    error = None if content.error is None else clip(content.error, style.tool_output)
+    return replace(given, output=output, error=error, media=media)
+
+
+def _named(record: Record, style: Style) -> str:
+    """The text, with its author where several people write and the platform put no header (N-13)."""
+    text: str = record.message.rendered
+    author = record.message.author
+    if record.address not in style.shared or record.message.source.kind != "user":
+        return text
+    named = f"`{author}`"
+    has_header = text.startswith(named) and _HEADER.match(text, len(named))
+    return text if has_header else f"{named}:\n{text}"
+
+
+def _stripped(attachments: Sequence[Attachment]) -> tuple[str, ...]:
+    names = ", ".join(each.name for each in attachments)
+    return (f"[Attachments stripped from history: {names}]",) if names else ()
+
+
+def _media(attachments: Sequence[Attachment]) -> tuple[tuple[MediaBlock, ...], tuple[str, ...]]:
+    """Files that the model gets, and a line for each that it does not."""
+    media = tuple(
+        MediaBlock(path=each.path, mime_type=each.mime_type, name=each.name)
+        for each in attachments
+        if each.path is not None and each.skipped is None
+    )
+    absent = tuple(
+        f"[Attachment {each.name} is not available: {each.skipped or 'its file is missing'}]"
+        for each in attachments
+        if each.path is None or each.skipped is not None
+    )
+    return media, absent
+
+
+def _joined(*lines: str) -> str:
+    return "\n".join(line for line in lines if line)
+
+
+def _unsigned(block: TextBlock | CallBlock) -> TextBlock | CallBlock:
+    if isinstance(block, CallBlock):
+        return replace(block, signature=None, wire_id=None)
+    return replace(block, signature=None)

@@ -1,0 +1,152 @@
+"""Compile a session for the model: the one way from records to a request (decisions C-17 and C-33; seed 004 5.2, 5.4).
+
+Pure. The result obeys the grammar that chat models enforce, whatever was stored or cut away: roles alternate, the first
+turn is the user's, and every turn with calls is followed by one turn that begins with their results, in call order.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import dropwhile, groupby, takewhile
+
+from kesoku.errors import SelectionInvalid
+from kesoku.history import block
+from kesoku.history.chapter import Chapter, Writer, joined
+from kesoku.history.codec import reply_from_json
+from kesoku.history.order import Placed, placed
+from kesoku.history.pair import results
+from kesoku.history.weight import weight
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.lifecycle import Step
+from kesoku.messages.record import Record
+from kesoku.messages.turn import CompiledRequest, ResultBlock, TextBlock, Turn, TurnRequest
+
+_UNSEEN = {"message", "notice", "system_prompt", "tool_result"}
+"""Kinds that never stand in the list of turns by themselves; results come with their calls."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileLimits:
+    """How much of the history goes to the model."""
+
+    tool_output: int = 64 * 1024
+    """Bytes of one tool result; head and tail are kept."""
+    tokens: int | None = None
+    """Estimated tokens of the whole history; beyond it the oldest turns are left out. None: no bound."""
+
+
+def compile_turns(
+    records: Iterable[Record],
+    steps: Iterable[Step],
+    request: TurnRequest,
+    selection: Sequence[str] | None = None,
+    limits: CompileLimits | None = None,
+    provider: str | None = None,
+    active_turn: str | None = None,
+) -> CompiledRequest:
+    """The request for the next step of `active_turn`, by default the latest turn.
+
+    `steps` are those of the active turn; their replies are used word for word (N-09). `selection` are message ids in
+    the order to be read; without it everything up to the active turn is read in phased order. Signatures go to
+    `provider` only if it gave them. Raises SelectionInvalid.
+    """
+    limits = limits or CompileLimits()
+    order = placed(records)
+    chosen = _last_errors(_visible(order, active_turn) if selection is None else _selected(order, selection))
+    active = active_turn or (chosen[-1].turn_id if chosen else None)
+    writer = Writer(
+        style=block.Style(
+            provider=provider,
+            tool_output=limits.tool_output,
+            shared=block.shared_channels(each.record for each in chosen),
+        ),
+        results=results(each.record for each in order),
+        selected=None if selection is None else frozenset(selection),
+        replies={step.n: reply_from_json(step.reply) for step in steps if step.turn_id == active},
+        active=active,
+        fresh=_fresh(chosen, active),
+    )
+    turns = groupby(chosen, key=lambda each: each.turn_id)
+    chapters = _fitting([writer.chapter(turn_id, tuple(run)) for turn_id, run in turns], limits.tokens)
+    return CompiledRequest(
+        system=request.system or _system(order),
+        turns=tuple(_alternating(piece for chapter in chapters for piece in chapter.pieces)),
+        tools=request.tools,
+        response_format=request.response_format,
+        options=request.options,
+    )
+
+
+def _system(order: Sequence[Placed]) -> str:
+    """A stored master prompt, for a request that brings none (K-218)."""
+    return next((each.record.message.rendered for each in order if each.record.kind == "system_prompt"), "")
+
+
+def _visible(order: Sequence[Placed], active: str | None) -> list[Placed]:
+    """Everything that a model may see, without prompts that wait and turns that began after the active one."""
+    until = max((index for index, each in enumerate(order) if each.turn_id == active), default=len(order) - 1)
+    return [
+        each
+        for each in order[: until + 1]
+        if each.record.kind not in _UNSEEN
+        and (each.turn_id == active or each.record.status is not MessageStatus.PENDING_AGENT)
+    ]
+
+
+def _selected(order: Sequence[Placed], selection: Sequence[str]) -> list[Placed]:
+    known = {each.record.id: each for each in order}
+    missing = tuple(each for each in selection if each not in known)
+    repeated = tuple(each for each, times in Counter(selection).items() if times > 1)
+    if missing or repeated:
+        raise SelectionInvalid(missing=missing, repeated=repeated)
+    return [known[i] for i in selection if known[i].record.kind not in _UNSEEN]
+
+
+def _last_errors(chosen: Sequence[Placed]) -> list[Placed]:
+    """Of the error notes of a turn only the last one (N-03)."""
+    last = {each.turn_id: each for each in chosen if _is_error(each.record)}
+    return [each for each in chosen if not _is_error(each.record) or last[each.turn_id] is each]
+
+
+def _is_error(record: Record) -> bool:
+    return record.kind == "answer" and record.message.source.kind == "error"
+
+
+def _fresh(chosen: Sequence[Placed], active: str | None) -> frozenset[str]:
+    """The active turn and the interrupted ones right before it: nobody has answered their files yet."""
+    roots = [each for each in chosen if each.record.id == each.turn_id]
+    before = takewhile(lambda each: each.turn_id != active, roots)
+    unanswered = takewhile(lambda each: each.record.status is MessageStatus.INTERRUPTED, reversed(list(before)))
+    return frozenset({*(each.turn_id for each in unanswered), *([active] if active else [])})
+
+
+def _fitting(chapters: Sequence[Chapter], tokens: int | None) -> list[Chapter]:
+    """Without the oldest turns, as far as the budget asks; the model is told.
+
+    Room is made in quarters of the budget, so that the start of the history moves rarely (provider caches).
+    """
+    sizes = [sum(map(weight, chapter.pieces)) for chapter in chapters]
+    if tokens is None or sum(sizes) <= tokens:
+        return list(chapters)
+    quarter = max(1, tokens // 4)
+    wanted = -(-(sum(sizes) - tokens) // quarter) * quarter
+    kept = []
+    for chapter, size in zip(chapters, sizes, strict=True):
+        if wanted > 0 and not chapter.kept:
+            wanted -= size
+        else:
+            kept.append(chapter)
+    return kept if len(kept) == len(chapters) else [_OMISSION, *kept]
+
+
+_OMISSION = Chapter(
+    pieces=(Turn(role="user", blocks=(TextBlock(text=f"{block.NOTE}{block.OMITTED}"),)),),
+    kept=True,
+)
+
+
+def _alternating(pieces: Iterable[Turn]) -> Iterator[Turn]:
+    """Neighbours of one role merged, and nothing before the first words of the user: what was cut away asked for it."""
+    begun = dropwhile(lambda piece: piece.role == "model" or isinstance(piece.blocks[0], ResultBlock), pieces)
+    for _, run in groupby(begun, key=lambda piece: piece.role):
+        yield joined(list(run))

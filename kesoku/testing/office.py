@@ -1,0 +1,114 @@
+"""An agent at work: dispatcher, worker and loop over a store, a virtual clock and a scripted model."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kesoku.agent.dispatcher import Dispatcher, DispatchLimits
+from kesoku.agent.hook import Hook
+from kesoku.agent.limits import TurnLimits
+from kesoku.agent.loop import TurnLoop
+from kesoku.agent.worker import Worker
+from kesoku.gateway import BusyPolicy, StoreGateway
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.record import Record
+from kesoku.ports.agent import ChatModel
+from kesoku.ports.store import Store
+from kesoku.testing.bench import EVERYTHING, Bench
+from kesoku.testing.memory import MemoryStore
+from kesoku.testing.people import RecordingDrafts, ScriptedApprover
+from kesoku.tools.context import ToolContext
+from kesoku.tools.registry import Policy, Toolbox
+from kesoku.tools.tool import Tool
+
+PATIENCE = 10.0
+"""Real seconds after which a test that waits has failed."""
+
+
+class Office(Bench):
+    """A bench with an agent. Several `at_work` at once are several processes over one store."""
+
+    def __init__(
+        self,
+        *models: ChatModel,
+        tools: Iterable[Tool] = (),
+        policies: Mapping[str, Policy] | None = None,
+        hooks: Mapping[str, Hook] | None = None,
+        limits: TurnLimits | None = None,
+        dispatch: DispatchLimits | None = None,
+        policy: BusyPolicy | None = None,
+        secrets: Sequence[str] = (),
+        store: Store | None = None,
+    ) -> None:
+        super().__init__(store or MemoryStore(rerun=True), policy=policy)
+        self.models = models
+        self.tools = Toolbox(tools, policies)
+        self.hooks, self.limits, self.dispatch, self.secrets = hooks, limits, dispatch, secrets
+        self.drafts, self.approver = RecordingDrafts(), ScriptedApprover()
+
+    def loop(self, gateway: StoreGateway | None = None) -> TurnLoop:
+        """A turn loop, of this process or of the one behind `gateway`."""
+        return TurnLoop(
+            gateway or self.gateway,
+            self.store,
+            self.clock,
+            self.models,
+            self.tools,
+            approver=self.approver,
+            drafts=self.drafts,
+            context=self._context,
+            system="be kind",
+            hooks=self.hooks,
+            limits=self.limits,
+        )
+
+    def dispatcher(self, owner: str = "w1", *, gateway: StoreGateway | None = None) -> Dispatcher:
+        """A dispatcher with its worker."""
+        worker = Worker(self.loop(gateway), self.drafts, secrets=self.secrets)
+        return Dispatcher(gateway or self.gateway, EVERYTHING, worker, self.clock, owner=owner, limits=self.dispatch)
+
+    @asynccontextmanager
+    async def at_work(self, owner: str = "w1") -> AsyncIterator[Dispatcher]:
+        """A running dispatcher; at the end it is stopped and must drain by itself."""
+        dispatcher = self.dispatcher(owner, gateway=self.process())
+        task = asyncio.create_task(dispatcher.run())
+        try:
+            yield dispatcher
+            dispatcher.stop()
+            async with asyncio.timeout(PATIENCE):
+                await task
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def until(self, record: Record | str, *statuses: MessageStatus) -> Record:
+        """The record, once it stands in one of `statuses`."""
+        message_id = record if isinstance(record, str) else record.id
+        async with asyncio.timeout(PATIENCE), self.gateway.listen(lambda _: True, cursor=0) as changes:
+            async for change in changes:
+                if change.record.id == message_id and change.record.status in statuses:
+                    return change.record
+        raise AssertionError("the log ended")
+
+    async def answered(self, record: Record) -> Record:
+        """The answer to a prompt, once its turn is over."""
+        await self.until(record, MessageStatus.PROCESSED, MessageStatus.ERROR)
+        return next(each for each in await self.turn(record) if each.kind == "answer")
+
+    async def turn(self, record: Record | str) -> list[Record]:
+        """Everything that belongs to the turn of a prompt."""
+        turn_id = record if isinstance(record, str) else record.id
+        return await self.store.read(lambda tx: tx.messages.turn(turn_id))
+
+    def _context(self, call: Record) -> ToolContext:
+        return ToolContext(
+            session_id=call.session_id,
+            call_id=call.id,
+            workspace=Path("/"),
+            roots=(),
+            environment={},
+            secrets=frozenset(self.secrets),
+            now=lambda: datetime.fromtimestamp(self.clock.now() / 1_000_000, UTC),
+        )

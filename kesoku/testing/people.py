@@ -1,0 +1,33 @@
+"""People, as far as an agent meets them: those who approve, and those who watch."""
+
+from kesoku.messages.content import Question
+from kesoku.messages.record import Address, Record
+
+
+class ScriptedApprover:
+    """Gives the same answer to every question and keeps the questions."""
+
+    def __init__(self, answer: str | None = "yes") -> None:
+        self.answer = answer
+        self.asked: list[tuple[Question, Record, bool]] = []
+
+    async def ask(self, question: Question, *, call: Record, admins_only: bool) -> str | None:
+        """The answer that was set."""
+        self.asked.append((question, call, admins_only))
+        return self.answer
+
+
+class RecordingDrafts:
+    """Keeps everything that was shown."""
+
+    def __init__(self) -> None:
+        self.shown: list[tuple[str, int, str, str]] = []
+        self.cleared: list[str] = []
+
+    def publish(self, turn_id: str, address: Address, *, step: int, thought: str, text: str) -> None:
+        """Keep one state of a running reply."""
+        self.shown.append((turn_id, step, thought, text))
+
+    def clear(self, turn_id: str) -> None:
+        """Keep that a turn is over."""
+        self.cleared.append(turn_id)

@@ -1,0 +1,302 @@
+"""Empty, cut, blocked and broken replies, limits and circles: the turn always ends, and says the truth."""
+
+from typing import Any
+
+import pytest
+
+from kesoku.agent.limits import TurnLimits
+from kesoku.errors import ModelError, ModelInputTooLong, ModelRateLimited, ModelUnavailable
+from kesoku.messages import make
+from kesoku.messages.enums import MessageRole, MessageStatus
+from kesoku.messages.record import Record
+from kesoku.messages.turn import CompiledRequest, Finish, Reply, TextBlock, Usage
+from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
+from kesoku.testing.office import Office
+from kesoku.tools.tool import Effect, tool
+
+OFFLINE = ModelUnavailable(model="scripted", status=503, message="overloaded")
+EMPTY = reply()
+CUT = reply(thought("long thoughts"), finish=Finish.CUT, detail="MAX_TOKENS")
+MALFORMED = reply(finish=Finish.MALFORMED, detail="MALFORMED_FUNCTION_CALL: shout(")
+
+
+@tool(effect=Effect.READ)
+def look() -> str:
+    """Look."""
+    return "nothing new"
+
+
+async def answer_to(office: Office, text: str = "hello") -> tuple[Record, Record]:
+    prompt = await office.say(text)
+    async with office.at_work():
+        answer = await office.answered(prompt)
+    return await office.record(prompt), answer
+
+
+async def nudges(office: Office, prompt: Record) -> list[Record]:
+    return [each for each in await office.turn(prompt) if each.kind == "system_note"]
+
+
+async def test_an_empty_reply_is_nudged_once() -> None:
+    # K-057, K-058, K-059, K-060, K-071, K-101, K-225
+    model = ScriptedModel(EMPTY, "here I am")
+    office = Office(model)
+    prompt, answer = await answer_to(office)
+    assert answer.message.rendered == "here I am"
+    (nudge,) = await nudges(office, prompt)
+    assert nudge.message.rendered.startswith("Your previous response had empty content.")
+    assert (nudge.message.role, nudge.status, nudge.parent_id) == (
+        MessageRole.SYSTEM,
+        MessageStatus.RESPONDED,
+        prompt.id,
+    )
+    assert nudge.metadata == {}
+    last = model.requests[1].turns[-1].blocks[-1]
+    assert last == TextBlock(text=f"[System Notification]\n{nudge.message.rendered}")
+
+
+@pytest.mark.parametrize(
+    ("lines", "says", "asked"),
+    [
+        # K-226; complaints 61, 63, 65, 68, 69
+        ([EMPTY, reply(" \n")], "The model returned no answer, even after it was asked again.", 2),
+        ([EMPTY, reply(finish=Finish.OTHER, detail="LANGUAGE")], "The provider says: LANGUAGE.", 2),
+        ([CUT, CUT], "The model was cut off before it wrote an answer, twice (MAX_TOKENS).", 2),
+        ([MALFORMED] * 3, "never wrote a call that can be read: MALFORMED_FUNCTION_CALL: shout(.", 3),
+        ([reply(finish=Finish.BLOCKED, detail="SAFETY")], "blocked this request (SAFETY)", 1),
+        ([reply("half a", finish=Finish.BLOCKED)], "blocked this request (it gave no reason)", 1),
+        ([EMPTY, CUT, MALFORMED, EMPTY], "The model returned no answer", 4),
+    ],
+)
+async def test_no_answer_is_said_plainly(lines: list[Reply], says: str, asked: int) -> None:
+    model = ScriptedModel(*lines)
+    office = Office(model)
+    prompt, answer = await answer_to(office)
+    assert says in answer.message.rendered
+    assert "half a" not in answer.message.rendered
+    assert len(model.requests) == asked
+    assert prompt.status is MessageStatus.PROCESSED
+    assert len(await nudges(office, prompt)) == asked - 1
+
+
+async def test_a_session_goes_on_after_a_refusal() -> None:
+    # complaint 69
+    model = ScriptedModel(reply("half a", finish=Finish.BLOCKED, detail="SAFETY"), "fine")
+    office = Office(model)
+    await answer_to(office)
+    _, answer = await answer_to(office, "something else")
+    assert answer.message.rendered == "fine"
+    assert "half a" not in str(model.requests[1])
+
+
+async def test_calls_of_a_malformed_reply_are_not_run() -> None:
+    model = ScriptedModel(reply("I call", call("look"), finish=Finish.MALFORMED), "done")
+    office = Office(model, tools=[look])
+    prompt, answer = await answer_to(office)
+    assert answer.message.rendered == "done"
+    kinds = [each.kind for each in await office.turn(prompt)]
+    assert kinds == ["user_prompt", "thought", "system_note", "answer"]
+
+
+async def test_after_a_cut_reply_the_model_thinks_less() -> None:
+    # complaint 63
+    model = ScriptedModel(CUT, "short")
+    _, answer = await answer_to(Office(model))
+    assert answer.message.rendered == "short"
+    assert [request.options for request in model.requests] == [{}, {"thinking": "low"}]
+
+
+async def test_text_beside_a_malformed_call_is_interim() -> None:
+    # N-09
+    model = ScriptedModel(reply("I call", finish=Finish.MALFORMED), "done")
+    office = Office(model)
+    prompt, _ = await answer_to(office)
+    (said,) = [each.message for each in await office.turn(prompt) if each.kind == "thought"]
+    source: Any = said.source
+    assert (said.rendered, source.interim) == ("I call", True)
+    assert model.requests[1].turns[1].blocks == (TextBlock(text="I call"),)
+
+
+async def test_a_cut_answer_is_marked() -> None:
+    # complaint 64
+    office = Office(ScriptedModel(reply("```python\nprint(", finish=Finish.CUT, detail="MAX_TOKENS")))
+    _, answer = await answer_to(office)
+    assert answer.message.rendered == "```python\nprint(\n```\n\n*[The answer was cut here: MAX_TOKENS.]*"
+
+
+def looking(_: CompiledRequest) -> Reply:
+    return reply(thought("again"), "I look.", call("look"), usage=Usage(prompt=100, answer=10))
+
+
+async def test_the_step_limit_is_named_with_what_was_done() -> None:
+    model = ScriptedModel(*[looking] * 9)
+    office = Office(model, tools=[look], limits=TurnLimits(steps=3, told_after=100, stuck_after=100))
+    prompt, answer = await answer_to(office)
+    assert answer.message.rendered == (
+        "I stopped before I was finished: this turn reached its limit of 3 steps.\n\n"
+        "Until then I had called: look (3×).\n\nMy last words were: I look."
+    )
+    assert prompt.status is MessageStatus.PROCESSED
+    assert answer.metadata["turn_metrics"]["turn_tool_calls"] == 3
+
+
+async def test_the_token_limit_is_named() -> None:
+    office = Office(
+        ScriptedModel(*[looking] * 9), tools=[look], limits=TurnLimits(tokens=200, told_after=100, stuck_after=100)
+    )
+    _, answer = await answer_to(office)
+    assert "its limit of 200 tokens (220 used)" in answer.message.rendered
+
+
+async def test_the_time_limit_stops_a_tool_that_hangs() -> None:
+    gate = Held()
+
+    @tool(effect=Effect.READ)
+    async def hang() -> str:
+        """Hang."""
+        gate.entered.set()
+        await gate.release.wait()
+        return "never"
+
+    office = Office(ScriptedModel(reply(call("hang"))), tools=[hang], limits=TurnLimits(seconds=60))
+    prompt = await office.say()
+    async with office.at_work():
+        await gate.entered.wait()
+        await office.clock.advance(61)
+        answer = await office.answered(prompt)
+    assert "its limit of 60 s" in answer.message.rendered
+    (result,) = [each.message for each in await office.turn(prompt) if each.kind == "tool_result"]
+    assert (
+        result.content.error == "The turn ended before this tool returned. It may have had effects; its output is lost."
+    )
+
+
+async def test_going_in_circles_is_told_and_then_stopped() -> None:
+    model = ScriptedModel(*[looking] * 9)
+    office = Office(model, tools=[look])
+    prompt, answer = await answer_to(office)
+    assert len(model.requests) == 5
+    (note,) = await nudges(office, prompt)
+    assert note.round == 4
+    assert "You have called look 3 times with the same arguments" in note.message.rendered
+    assert "look was called 5 times with the same arguments" in answer.message.rendered
+    assert "nothing new" in answer.message.rendered
+
+
+async def test_the_same_call_with_a_new_result_is_no_circle() -> None:
+    count = iter(range(100))
+
+    @tool(effect=Effect.READ)
+    def tick() -> int:
+        """Count."""
+        return next(count)
+
+    model = ScriptedModel(*[reply(call("tick"))] * 7, "seven")
+    office = Office(model, tools=[tick])
+    prompt, answer = await answer_to(office)
+    assert answer.message.rendered == "seven"
+    assert not await nudges(office, prompt)
+
+
+async def test_parallel_repeats_count_too() -> None:
+    model = ScriptedModel(reply(*[call("look")] * 4), "ok")
+    office = Office(model, tools=[look])
+    prompt, _ = await answer_to(office)
+    assert len(await nudges(office, prompt)) == 1
+
+
+async def test_a_model_that_fails_is_an_error_with_cause_and_cure() -> None:
+    # K-066, K-068, K-147
+    office = Office(ScriptedModel(ModelInputTooLong(model="scripted", tokens=9, limit=5)))
+    prompt, answer = await answer_to(office)
+    assert prompt.status is MessageStatus.ERROR
+    assert answer.message.rendered == (
+        f"{make.ERROR}model scripted: the conversation is too long (9 tokens, at most 5); compact or clear it"
+    )
+    assert (answer.status, answer.message.author, answer.message.role) == (
+        MessageStatus.PENDING,
+        "Kesoku",
+        MessageRole.ASSISTANT,
+    )
+    source: Any = answer.message.source
+    assert (source.kind, source.error) == ("error", "ModelInputTooLong")
+
+
+async def test_a_failure_keeps_what_was_done() -> None:
+    model = ScriptedModel(reply(call("look")), OFFLINE, "back again")
+    office = Office(model, tools=[look])
+    prompt, _ = await answer_to(office)
+    assert [each.kind for each in await office.turn(prompt)] == ["user_prompt", "tool_call", "tool_result", "answer"]
+    _, answer = await answer_to(office, "and now?")
+    assert answer.message.rendered == "back again"
+
+
+async def test_errors_leak_no_secret() -> None:
+    error = ModelUnavailable(model="scripted", status=500, message="key hunter2 is odd")
+    office = Office(ScriptedModel(error), secrets=["hunter2"])
+    _, answer = await answer_to(office)
+    assert "hunter2" not in answer.message.rendered
+    assert "key [secret] is odd" in answer.message.rendered
+
+
+async def test_a_bug_is_an_error_too_and_is_logged_with_its_place(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(_: CompiledRequest) -> Reply:
+        raise ZeroDivisionError("in the provider")
+
+    office = Office(ScriptedModel(broken, "well again"))
+    prompt, answer = await answer_to(office)
+    assert prompt.status is MessageStatus.ERROR
+    assert answer.message.rendered == f"{make.ERROR}an unexpected ZeroDivisionError in the program"
+    assert "in broken" in caplog.text
+    _, answer = await answer_to(office)
+    assert answer.message.rendered == "well again"
+
+
+async def test_a_stream_without_a_reply_is_an_error() -> None:
+    class Mute(ScriptedModel):
+        async def stream(self, request: CompiledRequest) -> Any:
+            for item in list[Any]():
+                yield item
+
+    office = Office(Mute())
+    _, answer = await answer_to(office)
+    assert "the answer broke off (it ended without a reply)" in answer.message.rendered
+
+
+@pytest.mark.parametrize(
+    "error",
+    [OFFLINE, ModelRateLimited(model="scripted", retry_after=None, daily=True, message="quota")],
+)
+async def test_the_next_model_answers_when_one_cannot(error: ModelError) -> None:
+    # complaint 75
+    first = ScriptedModel(reply(call("look", signature=b"s")), error)
+    second = ScriptedModel("from the second", name="second", provider="other")
+    office = Office(first, second, tools=[look])
+    _, answer = await answer_to(office)
+    assert answer.message.rendered == "from the second"
+    source: Any = answer.message.source
+    assert source.provider == "other"
+    (request,) = second.requests
+    assert b"s" not in [getattr(block, "signature", None) for turn in request.turns for block in turn.blocks]
+
+
+async def test_a_model_that_is_wrong_for_good_has_no_substitute() -> None:
+    second = ScriptedModel("never")
+    office = Office(ScriptedModel(ModelInputTooLong(model="a", tokens=None, limit=None)), second)
+    prompt, _ = await answer_to(office)
+    assert prompt.status is MessageStatus.ERROR
+    assert not second.requests
+
+
+async def test_nothing_that_was_shown_is_replaced_by_another_model() -> None:
+    class Breaking(ScriptedModel):
+        async def stream(self, request: CompiledRequest) -> Any:
+            async for item in super().stream(request):
+                yield item
+                raise OFFLINE
+
+    second = ScriptedModel("never")
+    office = Office(Breaking("half\n"), second)
+    prompt, _ = await answer_to(office)
+    assert prompt.status is MessageStatus.ERROR
+    assert not second.requests
