@@ -1,0 +1,242 @@
+"""Builds everything from a configuration and runs it: store, gateway, agent, bots."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self
+from zoneinfo import ZoneInfo
+
+from kesoku.adapter.drafts import DraftBoard
+from kesoku.adapter.manifest import AdapterConfig, Manifest
+from kesoku.adapter.policy import DeliveryPolicy
+from kesoku.adapter.question import Approvals
+from kesoku.adapter.staging import Staging
+from kesoku.adapter.supervisor import Ending
+from kesoku.agent import hook
+from kesoku.agent.dispatcher import Dispatcher, DispatchLimits
+from kesoku.agent.limits import TurnLimits
+from kesoku.agent.loop import TurnLoop
+from kesoku.agent.prompt import system_prompt
+from kesoku.agent.worker import Worker
+from kesoku.app import secret
+from kesoku.app.bot import Bot, Core
+from kesoku.app.clock import SystemClock
+from kesoku.app.place import Place
+from kesoku.commands.conversation import Conversation
+from kesoku.commands.registry import Registry
+from kesoku.config import Config
+from kesoku.gateway.gateway import StoreGateway
+from kesoku.gateway.policy import Busy, BusyPolicy, FloodBounds, InterruptBy
+from kesoku.gateway.presence import Presence
+from kesoku.messages.lifecycle import Serving
+from kesoku.messages.record import Address, Record
+from kesoku.ports import ChatModel
+from kesoku.store import SqlStore
+from kesoku.tools.context import ToolContext
+from kesoku.tools.registry import Policy, Toolbox, installed
+
+_LINGER = 5.0
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What one process does: which bots it runs, and for whom else it works.
+
+    `bots` maps a chatbot_id to its manifest and settings; `channels` narrows a bot to one channel (default: all).
+    `work` are addresses whose prompts are answered here if nobody serves them now; whoever serves them later delivers.
+    """
+
+    bots: Mapping[str, tuple[Manifest, AdapterConfig]]
+    channels: Mapping[str, str] = field(default_factory=dict)
+    work: frozenset[Address] = frozenset()
+    workspace: Path | None = None
+    """Where tools work; None: a folder a session."""
+    approve_all: bool = False
+    """Run tools without asking (`--yes`)."""
+
+    @property
+    def served(self) -> frozenset[Address]:
+        """What this process serves alone."""
+        return frozenset(Address(chatbot_id=bot, channel_id=self.channels.get(bot, "*")) for bot in self.bots)
+
+
+class App:
+    """An open application: `async with App(...) as app: await app.run()`."""
+
+    def __init__(self, config: Config, job: Job, models: Sequence[ChatModel], *, secrets: frozenset[str]) -> None:
+        self._config, self._job, self._models = config, job, models
+        self._secrets = secrets | secret.of_environment(os.environ)
+        self._place = Place.of(config, os.environ)
+        self._clock = SystemClock()
+        self._staging = Staging(self._place.staging)
+        self._drafts = DraftBoard()
+        self._stack = AsyncExitStack()
+        self._stop = asyncio.Event()
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._open()
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def _open(self) -> None:
+        self._place.folder.mkdir(parents=True, exist_ok=True)
+        self.store = await SqlStore.open(self._place.database, patience=self._config.store.busy_seconds)
+        self._stack.push_async_callback(self.store.aclose)
+        self._presence = self._stack.enter_context(Presence(self._place.run))
+        for model in self._models:
+            self._stack.push_async_callback(model.aclose)
+        self.gateway = StoreGateway(
+            self.store, self._clock, _busy(self._config), self._presence, bounds=_bounds(self._config)
+        )
+        self._serving = self._presence.serve(self._job.served)
+        self.stands_in = frozenset(address for address in self._job.work if not self._is_served(address))
+        self._dispatcher = Dispatcher(
+            self.gateway,
+            Serving(addresses=self._serving.addresses | self.stands_in),
+            Worker(self._loop(), self._drafts, secrets=self._secrets),
+            self._clock,
+            owner=self._presence.owner,
+            limits=DispatchLimits(turns=self._config.agent.concurrent_turns),
+        )
+        core = self._core()
+        self.bots = tuple(
+            Bot(chatbot_id=name, manifest=manifest, config=settings, serving=self._serving, core=core)
+            for name, (manifest, settings) in self._job.bots.items()
+        )
+
+    def _core(self) -> Core:
+        conversation = Conversation(
+            gateway=self.gateway, store=self.store, clock=self._clock, model=self._models[0].name
+        )
+        return Core(
+            store=self.store,
+            gateway=self.gateway,
+            clock=self._clock,
+            staging=self._staging,
+            roots=self._roots,
+            drafts=self._drafts,
+            commands=Registry(conversation.commands()),
+            policy=DeliveryPolicy(max_age=self._config.delivery.max_age_hours * 3600),
+        )
+
+    def _loop(self) -> TurnLoop:
+        agent = self._config.agent
+        return TurnLoop(
+            self.gateway,
+            self.store,
+            self._clock,
+            self._models,
+            _tools(self._config, approve_all=self._job.approve_all),
+            approver=Approvals(self.store, self._clock),
+            drafts=self._drafts,
+            context=self._tool_context,
+            system=system_prompt(instructions=agent.instructions),
+            hooks=hook.installed(),
+            limits=TurnLimits(
+                steps=agent.max_steps,
+                seconds=agent.max_seconds,
+                tokens=agent.max_tokens,
+                tool_output=agent.tool_output_limit,
+                history_tokens=agent.context_tokens,
+            ),
+            admins_only=self._is_remote,
+        )
+
+    def now(self) -> int:
+        """Microseconds since 1970."""
+        return self._clock.now()
+
+    def stop(self) -> None:
+        """Claim nothing more, let running turns end for a while, deliver, and let `run` return."""
+        self._stop.set()
+
+    async def run(self) -> tuple[Ending, ...]:
+        """Serve until `stop`, or until every bot has ended by itself."""
+        async with asyncio.TaskGroup() as group:
+            dispatch = group.create_task(self._dispatcher.run(), name="dispatcher")
+            bots = [group.create_task(bot.run(linger=_LINGER), name=f"bot {bot.chatbot_id}") for bot in self.bots]
+            stopping = group.create_task(self._stop.wait(), name="stop")
+            everyone = asyncio.gather(*bots, return_exceptions=True) if bots else self._forever()
+            await asyncio.wait({stopping, asyncio.ensure_future(everyone)}, return_when=asyncio.FIRST_COMPLETED)
+            self._dispatcher.stop()
+            await asyncio.wait({dispatch})
+            for task in (stopping, *bots):
+                task.cancel()
+        return tuple(task.result() for task in bots if not task.cancelled())
+
+    def _is_served(self, address: Address) -> bool:
+        """Whether another process serves this channel, or the whole bot."""
+        whole = Address(chatbot_id=address.chatbot_id, channel_id="*")
+        return any(self._presence.holder(each) is not None for each in (address, whole))
+
+    def _tool_context(self, call: Record) -> ToolContext:
+        roots = self._roots(call.session_id)
+        return ToolContext(
+            session_id=call.session_id,
+            call_id=call.id,
+            workspace=roots[0],
+            roots=tuple(roots),
+            environment=os.environ,
+            secrets=self._secrets,
+            now=self._now,
+        )
+
+    def _roots(self, session_id: str) -> Sequence[Path]:
+        """The folders of a session: the workspace first, then what is configured, then what came in."""
+        workspace = self._config.agent.workspace or self._job.workspace
+        if workspace is None:
+            workspace = self._place.workspaces / self._staging.folder(session_id).name
+            workspace.mkdir(parents=True, exist_ok=True)
+        return (workspace, *self._config.agent.roots, self._staging.folder(session_id))
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock.now() / 1e6, ZoneInfo(self._config.timezone))
+
+    def _is_remote(self, address: Address) -> bool:
+        bot = self._job.bots.get(address.chatbot_id)
+        return bot is None or not bot[0].capabilities.local
+
+    async def _forever(self) -> None:
+        await asyncio.Event().wait()
+
+
+def _tools(config: Config, *, approve_all: bool) -> Toolbox:
+    policies = {name: Policy(table.policy) for name, table in config.tools.items() if table.policy}
+    times = {name: table.timeout for name, table in config.tools.items() if table.timeout}
+    tools = [replace(tool, timeout=times.get(tool.name, tool.timeout)) for tool in installed()]
+    toolbox = Toolbox(tools, policies)
+    if approve_all:
+        asked = {name: Policy.ALLOW for name in toolbox if toolbox.policy(name) is Policy.ASK}
+        toolbox = Toolbox(toolbox.values(), policies | asked)
+    return toolbox
+
+
+def _busy(config: Config) -> BusyPolicy:
+    return BusyPolicy(busy=Busy(config.agent.busy), interrupt_by=InterruptBy(config.agent.interrupt_by))
+
+
+def _bounds(config: Config) -> FloodBounds:
+    limits = config.limits
+    return FloodBounds(
+        per_person_per_minute=limits.per_person_per_minute,
+        per_channel_per_minute=limits.per_channel_per_minute,
+        queued_per_channel=limits.queued_per_channel,
+        queued_total=limits.queued_total,
+    )
+
+
+def manifest_settings(manifest: Manifest, settings: Any = None) -> tuple[Manifest, AdapterConfig]:
+    """A manifest with settings of its own schema; the defaults if there are none."""
+    return manifest, settings if settings is not None else manifest.config()

@@ -1,0 +1,90 @@
+"""One running bot: an adapter with its inbox and its outbox."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from kesoku.adapter.access import Access
+from kesoku.adapter.command import CommandRegistry
+from kesoku.adapter.composer import Roots
+from kesoku.adapter.drafts import DraftBoard
+from kesoku.adapter.health import Health
+from kesoku.adapter.inbox import GatewayInbox
+from kesoku.adapter.manifest import AdapterConfig, Manifest
+from kesoku.adapter.outbox import Outbox
+from kesoku.adapter.policy import DeliveryPolicy
+from kesoku.adapter.staging import Staging
+from kesoku.adapter.supervisor import Ending, supervise
+from kesoku.messages.lifecycle import Serving
+from kesoku.ports import Clock, Gateway, Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Core:
+    """What every bot of a process shares."""
+
+    store: Store
+    gateway: Gateway
+    clock: Clock
+    staging: Staging
+    roots: Roots
+    drafts: DraftBoard
+    commands: CommandRegistry
+    policy: DeliveryPolicy
+
+
+class Bot:
+    """Made before it is needed, started by `run`."""
+
+    def __init__(
+        self, *, chatbot_id: str, manifest: Manifest, config: AdapterConfig, serving: Serving, core: Core
+    ) -> None:
+        self.chatbot_id, self.manifest = chatbot_id, manifest
+        self.adapter: Any = manifest.create(chatbot_id, config)
+        self.health = Health(chatbot_id)
+        self._clock = core.clock
+        self._outbox = Outbox(
+            chatbot_id=chatbot_id,
+            adapter=self.adapter,
+            manifest=manifest,
+            serving=serving,
+            gateway=core.gateway,
+            store=core.store,
+            clock=core.clock,
+            staging=core.staging,
+            roots=core.roots,
+            health=self.health,
+            drafts=core.drafts,
+            policy=core.policy,
+        )
+        self._inbox = GatewayInbox(
+            chatbot_id=chatbot_id,
+            access=Access(allow=config.allow, admins=config.admins, local=manifest.capabilities.local),
+            gateway=core.gateway,
+            store=core.store,
+            clock=core.clock,
+            staging=core.staging,
+            health=self.health,
+            commands=core.commands,
+            spoke=self._outbox.spoke,
+            answers=self.adapter,
+        )
+
+    async def run(self, *, linger: float) -> Ending:
+        """Serve until the adapter ends on purpose, or until cancelled; then deliver the rest for `linger` seconds."""
+        delivery = asyncio.create_task(self._outbox.run(), name=f"outbox {self.chatbot_id}")
+        try:
+            return await self._serve()
+        finally:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._outbox.idle(), linger)
+            delivery.cancel()
+            await asyncio.gather(delivery, return_exceptions=True)
+
+    async def _serve(self) -> Ending:
+        if self.manifest.capabilities.local:
+            # A person sits there: a failure of the terminal is theirs to see, not something to start over.
+            await self.adapter.run(self._inbox)
+            return Ending.CLOSED
+        return await supervise(self.adapter, self._inbox, clock=self._clock, health=self.health)

@@ -1,0 +1,55 @@
+"""Which chat models answer (N-15)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kesoku import plugins
+from kesoku.config import Config
+from kesoku.errors import ModelKeyMissing, ModelUnknown, PluginError
+from kesoku.llm.manifest import ModelManifest
+from kesoku.ports import ChatModel
+
+OFFLINE = "offline"
+DEFAULT = "gemini"
+
+
+def choose(config: Config, *, name: str = "", offline_fallback: bool) -> tuple[ChatModel, ...]:
+    """The model that answers, then its fallbacks.
+
+    `name` or `agent.model` decides. Without either it is Gemini; only where `offline_fallback` is allowed, and only if
+    no key is there at all, the offline model stands in. A wrong key never falls back.
+
+    Raises:
+        ModelUnknown: no model has this name.
+        ModelKeyMissing: the model needs a key.
+    """
+    wanted = name or config.agent.model
+    try:
+        first = create(config, wanted or DEFAULT)
+    except ModelKeyMissing:
+        if wanted or not offline_fallback:
+            raise
+        first = create(config, OFFLINE)
+    return (first, *(create(config, each) for each in config.agent.fallback))
+
+
+def create(config: Config, name: str) -> ChatModel:
+    """One model by the name of its table, or by the name of its provider where there is no table."""
+    entry, manifest = config.models.get(name), manifest_of(config, name)
+    return manifest.create(name, entry.settings if entry else manifest.config())
+
+
+def manifest_of(config: Config, name: str) -> ModelManifest:
+    """The provider behind a name."""
+    entry = config.models.get(name)
+    try:
+        found: Any = plugins.find(plugins.MODELS, entry.type if entry else name)
+    except PluginError as error:
+        raise ModelUnknown(model=name, known=known(config)) from error
+    manifest: ModelManifest = found
+    return manifest
+
+
+def known(config: Config) -> Sequence[str]:
+    """Every name that `agent.model` may have."""
+    return sorted({*config.models, *plugins.names(plugins.MODELS)})

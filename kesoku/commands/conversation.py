@@ -1,0 +1,85 @@
+"""Commands about the conversation itself: /help, /stop, /new, /status."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from kesoku.adapter.command import CommandSpec, Invocation
+from kesoku.commands.registry import SlashCommand
+from kesoku.errors import TransitionRefused
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.lifecycle import Lease, Session
+from kesoku.messages.record import Address
+from kesoku.ports import Clock, Gateway, Store, Transaction
+
+
+class Conversation:
+    """What the commands act on."""
+
+    def __init__(self, *, gateway: Gateway, store: Store, clock: Clock, model: str) -> None:
+        self._gateway, self._store, self._clock, self._model = gateway, store, clock, model
+
+    def commands(self) -> tuple[SlashCommand, ...]:
+        """All of them; /help lists exactly these."""
+        listed = (
+            SlashCommand(spec=CommandSpec(name="stop", description="stop what is running here"), run=self.stop),
+            SlashCommand(spec=CommandSpec(name="new", description="start a new conversation"), run=self.new),
+            SlashCommand(spec=CommandSpec(name="status", description="say what is going on"), run=self.status),
+        )
+        spec = CommandSpec(name="help", description="list the commands")
+        text = _help((spec, *(each.spec for each in listed)))
+
+        async def show_help(_: Invocation) -> str:
+            return text
+
+        return (SlashCommand(spec=spec, run=show_help), *listed)
+
+    async def stop(self, invocation: Invocation) -> str:
+        """End the running turn of this channel, with what was queued behind it."""
+        session = await self._store.read(lambda tx: tx.sessions.bound(invocation.address))
+        if session is None:
+            return "Nothing is running here."
+        ended = await self._gateway.interrupt(session.id, by=invocation.principal.user_id, reason="stopped")
+        queued = await self._store.read(lambda tx: tx.messages.queued(session.id))
+        for waiting in queued:
+            with suppress(TransitionRefused):  # it ended by itself in this very moment
+                await self._gateway.move(
+                    waiting.id, MessageStatus.INTERRUPTED, actor=invocation.principal.user_id, reason="cancelled"
+                )
+        if not ended.interrupted and not queued:
+            return "Nothing is running here."
+        return "Stopped." if not queued else f"Stopped, and {len(queued)} waiting message(s) cancelled."
+
+    async def new(self, invocation: Invocation) -> str:
+        """Bind a fresh session to the channel; the old one stays as it is."""
+        at = self._clock.now()
+        address = invocation.address
+        previous = await self._store.read(lambda tx: tx.sessions.bound(address))
+        if previous is not None:
+            await self._gateway.interrupt(previous.id, by=invocation.principal.user_id, reason="new conversation")
+        session = await self._store.write(lambda tx: _fresh(tx, address, at))
+        return f"A new conversation begins: `{session.id}`."
+
+    async def status(self, invocation: Invocation) -> str:
+        """Session, model, what runs and what waits."""
+        session, lease, queued = await self._store.read(lambda tx: _look(tx, invocation.address))
+        if session is None:
+            return f"No conversation yet. Model: {self._model}."
+        running = "a turn is running" if lease is not None and lease.owner is not None else "nothing is running"
+        return f"Conversation `{session.id}`: {running}, {queued} waiting. Model: {self._model}."
+
+
+def _help(specs: Sequence[CommandSpec]) -> str:
+    return "\n".join(f"- `/{spec.name}`: {spec.description}" for spec in specs)
+
+
+def _fresh(tx: Transaction, address: Address, at: int) -> Session:
+    session = tx.sessions.create(at=at)
+    tx.sessions.bind(address, session.id)
+    return session
+
+
+def _look(tx: Transaction, address: Address) -> tuple[Session | None, Lease | None, int]:
+    session = tx.sessions.bound(address)
+    if session is None:
+        return None, None, 0
+    return session, tx.leases.get(session.id), len(tx.messages.queued(session.id))
