@@ -1,0 +1,166 @@
+"""Connections to one database file: WAL, synchronous FULL, explicit transactions, no automatic checkpoint.
+
+SQLAlchemy writes the SQL and the driver runs it: one insert through SQLAlchemy's own connection takes half as long
+again. Transactions are begun here, because the driver's own idea of them (a deferred begin) fails at once when two
+processes write.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kesoku.errors import StoreError, StoreReadOnly
+from kesoku.store.failure import Failures
+from kesoku.store.lock import Turnstile
+from kesoku.store.statement import Statement
+
+PRAGMAS = (
+    "synchronous = FULL",
+    "foreign_keys = ON",
+    "wal_autocheckpoint = 0",
+    "mmap_size = 0",
+    f"journal_size_limit = {64 * 1024 * 1024}",
+)
+"""What every connection is told first."""
+_STATEMENT_WEIGHT = 4096
+"""Bytes: what one change weighs apart from its body, about one page."""
+
+Row = tuple[Any, ...]
+
+
+def storable(value: Any) -> Any:
+    """Text that UTF-8 cannot say (lone surrogates) as bytes; the same text always gives the same bytes."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return value.encode("utf-8", "surrogatepass")
+    return value
+
+
+def plain(value: Any) -> Any:
+    """What `storable` made out of text, as text again. The tables hold no other bytes."""
+    return value.decode("utf-8", "surrogatepass") if type(value) is bytes else value
+
+
+class Link:
+    """One connection, used by one thread. `weight` estimates the bytes that this transaction has written."""
+
+    def __init__(self, raw: Any, *, failures: Failures, readonly: bool) -> None:
+        self._raw, self._failures, self._readonly = raw, failures, readonly
+        self.weight = 0
+
+    def rows(self, statement: Statement, **params: Any) -> list[Row]:
+        """Run a statement that returns rows, all of them."""
+        with self._failures:
+            rows: list[Row] = self._run(statement, params).fetchall()
+            return rows
+
+    def row(self, statement: Statement, **params: Any) -> Row | None:
+        """The first row, or None."""
+        rows = self.rows(statement, **params)
+        return rows[0] if rows else None
+
+    def change(self, statement: Statement, **params: Any) -> int:
+        """Run a statement that writes and returns no rows; how many rows it touched."""
+        return int(self._run(self._weigh(statement, params), params).rowcount)
+
+    def change_rows(self, statement: Statement, **params: Any) -> list[Row]:
+        """Run a statement that writes and returns rows."""
+        return self.rows(self._weigh(statement, params), **params)
+
+    def change_row(self, statement: Statement, **params: Any) -> Row | None:
+        """Run a statement that writes and returns at most one row."""
+        rows = self.change_rows(statement, **params)
+        return rows[0] if rows else None
+
+    def script(self, sql: str) -> list[Row]:
+        """Run SQL that is no statement of the tables, such as a pragma."""
+        with self._failures:
+            return list(self._raw.execute(sql).fetchall())
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._failures.path
+
+    @property
+    def changes(self) -> int:
+        """How many rows this connection has inserted, updated and deleted, since it was opened."""
+        return int(self._raw.total_changes)
+
+    def begin(self) -> None:
+        """Start a transaction: of a writer at once with the write lock, of a reader on the next read's snapshot."""
+        self.weight = 0
+        self.script("BEGIN" if self._readonly else "BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        """End the transaction; on return it is durable."""
+        self.script("COMMIT")
+
+    def rollback(self) -> None:
+        """Undo the transaction. SQLite may have done so already, for instance on a full disk."""
+        if self._raw.in_transaction:
+            self.script("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the connection; the last one of a file folds the log into it."""
+        with self._failures:
+            self._raw.close()
+
+    def _run(self, statement: Statement, params: dict[str, Any]) -> Any:
+        params.update(statement.defaults)
+        with self._failures:
+            try:
+                return self._raw.execute(statement.sql, params)
+            except UnicodeEncodeError:
+                return self._raw.execute(statement.sql, {name: storable(value) for name, value in params.items()})
+
+    def _weigh(self, statement: Statement, params: dict[str, Any]) -> Statement:
+        if self._readonly:
+            raise StoreReadOnly(path=self._failures.path, reason="this transaction only reads, use Store.write")
+        self.weight += _STATEMENT_WEIGHT
+        if statement.bulky:
+            self.weight += sum(len(value) for value in params.values() if isinstance(value, str))
+        return statement
+
+
+class Database:
+    """One file and how to connect to it. `module` is the driver: sqlite3, or pysqlite3.dbapi2 with a newer SQLite."""
+
+    def __init__(self, path: Path, *, module: ModuleType, patience: float) -> None:
+        # One file has one lock, whatever link or working directory it is reached by.
+        self.path = Path(os.path.realpath(path))
+        self._module, self._patience = module, patience
+        self.failures = Failures(self.path, module=module, patience=patience)
+
+    def turnstile(self) -> Turnstile:
+        """A new hand on the lock that all writers of this file share."""
+        return Turnstile(self.path.with_name(self.path.name + ".lock"), failures=self.failures)
+
+    def touch(self) -> None:
+        """Make the file if there is none, private to its user. Only an absent file may be opened here: closing a
+        second handle on a database drops the locks that SQLite holds in this process."""
+        with self.failures, contextlib.suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+    def link(self, *, readonly: bool) -> Link:
+        """A new connection, to be used by one thread."""
+        with self.failures:
+            raw = self._module.connect(
+                str(self.path),
+                timeout=self._patience,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=256,
+            )
+        link = Link(raw, failures=self.failures, readonly=readonly)
+        try:
+            for pragma in (*PRAGMAS, f"query_only = {int(readonly)}"):
+                link.script(f"PRAGMA {pragma}")
+        except StoreError:
+            link.close()
+            raise
+        return link

@@ -1,0 +1,189 @@
+"""Leases in SQL: which session runs, for whom, and what may run next."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, case, exists, func, literal, select, update
+
+from kesoku.errors import Deposed, StoreConflict
+from kesoku.messages.lifecycle import Fence, Lease, Serving
+from kesoku.messages.record import Record
+from kesoku.store.engine import Link, Row, plain
+from kesoku.store.mapping import record_of, records
+from kesoku.store.serving import Served
+from kesoku.store.statement import Statement, insert_into, param
+from kesoku.store.tables import equals, events, leases, messages
+
+_l, _m = leases.c, messages.c
+_LEASE = (_l.session_id, _l.message_id, _l.owner, _l.generation, _l.failures, _l.claimed_at, _l.lease_until)
+_NEAR = 32
+"""How many queued prompts are looked at one by one, before the queue is skipped through session by session."""
+
+GET = Statement(select(*_LEASE).where(_l.session_id == param("session_id")))
+HELD = Statement(select(*_LEASE).where(_l.owner.is_not(None)))
+_fenced = and_(_l.session_id == param("session"), _l.owner == param("holder"), _l.generation == param("term"))
+CHECK = Statement(select(_l.generation).where(_fenced))
+RELEASE = Statement(update(leases).where(_fenced).values(owner=None, lease_until=0))
+RENEW = Statement(
+    update(leases)
+    .where(_l.owner == param("holder"))
+    .values(lease_until=param("until"))
+    .returning(_l.session_id, _l.generation)
+)
+_new = insert_into(leases)
+TAKE = Statement(
+    _new.values(generation=1, failures=0)
+    .on_conflict_do_update(
+        index_elements=["session_id"],
+        set_={
+            "message_id": _new.excluded.message_id,
+            "owner": _new.excluded.owner,
+            "generation": _l.generation + 1,
+            "failures": case((_l.message_id == _new.excluded.message_id, _l.failures), else_=0),
+            "claimed_at": _new.excluded.claimed_at,
+            "lease_until": _new.excluded.lease_until,
+        },
+        where=_l.owner.is_(None),
+    )
+    .returning(_l.generation)
+)
+DEPOSE = Statement(
+    _new.values(message_id=None, owner=None, generation=1, failures=0, claimed_at=0, lease_until=0)
+    .on_conflict_do_update(
+        index_elements=["session_id"],
+        set_={
+            "owner": None,
+            "generation": _l.generation + 1,
+            "failures": _l.failures + param("failed"),
+            "lease_until": 0,
+        },
+    )
+    .returning(*_LEASE)
+)
+_queued = equals(_m.status, "pending_agent")
+_startable = and_(_queued, _m.mode != "inject")
+
+
+def _runs(session_id: ColumnElement[str]) -> ColumnElement[bool]:
+    return exists().where(_l.session_id == session_id, _l.owner.is_not(None))
+
+
+def _near(here: ColumnElement[bool]) -> Select[Any]:
+    """The oldest prompt of a free session among the oldest of all."""
+    near = select(_m.seq, _m.session_id).where(here, _startable).order_by(_m.seq).limit(_NEAR).subquery("near")
+    return select(func.min(near.c.seq)).where(~_runs(near.c.session_id))
+
+
+def _far(here: ColumnElement[bool]) -> Select[Any]:
+    """The same over the whole queue, going from session to session, however many prompts each of them has."""
+    queue = select(literal("").label("session_id")).cte("queue", recursive=True)
+    following = (
+        select(_m.session_id)
+        .where(_queued, _m.session_id > queue.c.session_id)
+        .order_by(_m.session_id)
+        .limit(1)
+        .scalar_subquery()
+    )
+    queue = queue.union_all(select(following).where(queue.c.session_id.is_not(None)))
+    head = (
+        select(_m.seq)
+        .where(here, _startable, _m.session_id == queue.c.session_id)
+        .order_by(_m.seq)
+        .limit(1)
+        .scalar_subquery()
+    )
+    return select(func.min(head)).where(queue.c.session_id.is_not(None), ~_runs(queue.c.session_id))
+
+
+NEAR, FAR = Served(_near, messages), Served(_far, messages)
+PROMPT = Statement(records().where(_m.seq == param("seq")))
+_last_start = (
+    select(events.c.at)
+    .where(events.c.message_id == _m.id, equals(events.c.after, "processing"))
+    .order_by(events.c.seq.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+STRANDED = Statement(
+    records()
+    .where(equals(_m.status, "processing"), ~_runs(_m.session_id), _last_start < param("before"))
+    .order_by(_m.seq)
+)
+
+
+class SqlLeaseStore:
+    """See `kesoku.ports.store.LeaseStore`."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def get(self, session_id: str) -> Lease | None:
+        """The lease row, or None."""
+        row = self._link.row(GET, session_id=session_id)
+        return None if row is None else _lease_of(row)
+
+    def next(self, serving: Serving) -> Record | None:
+        """The oldest queued prompt of a free session, among the addresses that are served."""
+        for statement in (NEAR, FAR):
+            found = [seq for (seq,) in statement.rows(self._link, serving) if seq is not None]
+            if found:
+                row = self._link.row(PROMPT, seq=min(found))
+                return None if row is None else record_of(row)
+        return None
+
+    def take(self, prompt: Record, *, owner: str, at: int, until: int) -> Fence:
+        """Lease a free session; a StoreConflict if it runs."""
+        row = self._link.change_row(
+            TAKE,
+            session_id=prompt.session_id,
+            message_id=prompt.id,
+            owner=owner,
+            claimed_at=at,
+            lease_until=until,
+        )
+        if row is None:
+            raise StoreConflict(path=self._link.path, reason=f"session {prompt.session_id} has a running turn")
+        return Fence(session_id=prompt.session_id, owner=owner, generation=row[0])
+
+    def check(self, fence: Fence) -> None:
+        """Raise Deposed unless the fence is valid."""
+        if self._link.row(CHECK, **_params(fence)) is None:
+            raise Deposed(session_id=fence.session_id, generation=fence.generation)
+
+    def renew(self, owner: str, *, until: int) -> list[Fence]:
+        """Extend the leases of an owner."""
+        rows = self._link.change_rows(RENEW, holder=owner, until=until)
+        return [Fence(session_id=plain(session), owner=owner, generation=term) for session, term in rows]
+
+    def release(self, fence: Fence) -> None:
+        """Give the session back."""
+        self._link.change(RELEASE, **_params(fence))
+
+    def depose(self, session_id: str, *, failed: bool) -> Lease:
+        """End whatever runs."""
+        (row,) = self._link.change_rows(DEPOSE, session_id=session_id, failed=int(failed))
+        return _lease_of(row)
+
+    def held(self) -> list[Lease]:
+        """Leases with an owner."""
+        return [_lease_of(row) for row in self._link.rows(HELD)]
+
+    def stranded(self, *, before: int) -> list[Record]:
+        """Prompts that somebody started and nobody runs."""
+        return [record_of(row) for row in self._link.rows(STRANDED, before=before)]
+
+
+def _params(fence: Fence) -> dict[str, object]:
+    return {"session": fence.session_id, "holder": fence.owner, "term": fence.generation}
+
+
+def _lease_of(row: Row) -> Lease:
+    session_id, message_id, owner, generation, failures, claimed_at, until = row
+    return Lease(
+        session_id=plain(session_id),
+        message_id=plain(message_id),
+        owner=plain(owner),
+        generation=generation,
+        failures=failures,
+        claimed_at=claimed_at,
+        until=until,
+    )

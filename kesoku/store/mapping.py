@@ -1,0 +1,216 @@
+"""Rows to records and back. Every text survives: lone surrogates, NUL, any JSON."""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Select, and_, select
+
+from kesoku.errors import NotStorable
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.freeze import EMPTY, FrozenDict, freeze, thaw
+from kesoku.messages.kinds import message_from_dict
+from kesoku.messages.lifecycle import Change, ChangeKind
+from kesoku.messages.message import Message
+from kesoku.messages.party import party
+from kesoku.messages.record import Address, Post, Record
+from kesoku.store.engine import Row, plain
+from kesoku.store.tables import equals, events, messages, turns
+
+METADATA_LIMIT = 64 * 1024
+"""Bytes of a message's metadata as JSON; what is larger belongs into a file."""
+_SECOND = 1_000_000
+_LATEST = 2**63 - 1
+
+_party = lru_cache(1024)(party)
+
+_m = messages.c
+RECORD = (
+    _m.seq,
+    _m.session_id,
+    _m.session_n,
+    _m.parent_id,
+    _m.turn_id,
+    _m.round,
+    _m.chatbot_id,
+    _m.channel_id,
+    _m.status,
+    _m.mode,
+    _m.superseded_turn,
+    _m.superseded_by,
+    turns.c.metrics,
+    _m.id,
+    _m.created_at,
+    _m.kind,
+    _m.content,
+    _m.source,
+    _m.sender,
+    _m.recipient,
+    _m.mail_channel,
+    _m.author,
+    _m.metadata,
+    _m.version,
+)
+"""The columns of a record, in the order in which `record_of` takes them."""
+_measured = and_(turns.c.turn_id == _m.turn_id, equals(_m.kind, "answer"), equals(_m.source_kind, "model"))
+RECORD_FROM = messages.outerjoin(turns, _measured)
+_PLACEMENT = 13
+
+
+def records() -> Select[Any]:
+    """SELECT of complete records, in no order."""
+    return select(*RECORD).select_from(RECORD_FROM)
+
+
+EVENT = (events.c.seq, events.c.at, events.c.kind, events.c.before, events.c.after, events.c.actor, events.c.reason)
+"""The columns of a change, before those of its record."""
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_strict = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+def to_json(value: Any) -> str:
+    """A JSON value as text, non-ASCII letters as they are."""
+    return _encode(thaw(value))
+
+
+def from_json(text: str | bytes | None) -> Any:
+    """The frozen value of a JSON column; None stays None."""
+    return None if text is None else freeze(json.loads(text))
+
+
+def mapping_of(text: str | bytes | None) -> FrozenDict:
+    """The frozen dict of a JSON column, empty for none."""
+    return EMPTY if text is None else FrozenDict(from_json(text))
+
+
+def body_of(message: Message) -> dict[str, Any]:
+    """The columns that say what a message says.
+
+    Raises:
+        NotStorable: no role, content that is no JSON, metadata beyond the limit, or a time out of range.
+    """
+    form = message.to_dict()
+    if message.type is None:
+        raise NotStorable(message_id=message.id, reason="a message without a role is mail, not part of a conversation")
+    try:
+        content, source = _strict(form["content"]), _strict(form["source"])
+        metadata = _strict(form["metadata"]) if form["metadata"] else None
+        created_at = round(message.created_at * _SECOND)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise NotStorable(message_id=message.id, reason=f"it is not made of JSON values ({error})") from error
+    if metadata and len(metadata.encode("utf-8", "surrogatepass")) > METADATA_LIMIT:
+        raise NotStorable(
+            message_id=message.id, reason=f"its metadata exceeds {METADATA_LIMIT} bytes; put it into a file"
+        )
+    if abs(created_at) > _LATEST:
+        raise NotStorable(message_id=message.id, reason="its time of creation is out of range")
+    return {
+        "kind": message.kind,
+        "role": message.role.value,
+        "type": message.type.value,
+        "author": message.author,
+        "author_id": getattr(message.source, "user_id", None),
+        "sender": form["sender"],
+        "recipient": form["recipient"],
+        "mail_channel": message.channel,
+        "source": source,
+        "source_kind": message.source.kind,
+        "content": content,
+        "metadata": metadata,
+        "version": message.version,
+        "response_id": getattr(message.content, "response_id", None),
+        "created_at": created_at,
+    }
+
+
+def placement_of(post: Post, *, session_id: str, at: int, superseded_turn: str | None) -> dict[str, Any]:
+    """The columns that say where a message belongs."""
+    return {
+        "id": post.message.id,
+        "session_id": session_id,
+        "parent_id": post.parent_id,
+        "turn_id": post.turn_id,
+        "round": post.round,
+        "chatbot_id": post.address.chatbot_id,
+        "channel_id": post.address.channel_id,
+        "status": post.first_status.value,
+        "mode": post.mode,
+        "superseded_turn": superseded_turn,
+        "accepted_at": at if post.first_status is MessageStatus.PENDING_AGENT else None,
+    }
+
+
+def record_of(row: Row) -> Record:
+    """The record of a row of `RECORD`."""
+    seq, session, session_n, parent, turn, round_, bot, channel, status, mode, over, by, metrics = row[:_PLACEMENT]
+    return Record(
+        message=_message_of(row[_PLACEMENT:]),
+        address=Address(chatbot_id=plain(bot), channel_id=plain(channel)),
+        session_id=plain(session),
+        status=MessageStatus(status),
+        seq=seq,
+        session_n=session_n,
+        parent_id=plain(parent),
+        turn_id=plain(turn),
+        round=round_,
+        mode=plain(mode),
+        superseded_turn=plain(over),
+        superseded_by=plain(by),
+        facts=EMPTY if metrics is None else FrozenDict(turn_metrics=from_json(metrics)),
+    )
+
+
+def change_of(row: Row) -> Change:
+    """The change of a row of `EVENT` and `RECORD`."""
+    seq, at, kind, before, after, actor, reason = row[: len(EVENT)]
+    return Change(
+        seq=seq,
+        at=at,
+        kind=ChangeKind(kind),
+        before=None if before is None else MessageStatus(before),
+        after=None if after is None else MessageStatus(after),
+        actor=plain(actor),
+        reason=plain(reason),
+        record=record_of(row[len(EVENT) :]),
+    )
+
+
+def canonical(message: Message) -> str:
+    """One text for one value, whatever the order of its keys; the time as exact as it is stored."""
+    return _canonical(message.to_dict())
+
+
+def archived(message: Message) -> str:
+    """An earlier body, complete."""
+    return _encode(message.to_dict())
+
+
+def unarchived(text: str | bytes) -> str:
+    """The canonical text of an earlier body."""
+    return _canonical(json.loads(text))
+
+
+def _canonical(form: Mapping[str, Any]) -> str:
+    exact = {**form, "created_at": round(form["created_at"] * _SECOND)}
+    return json.dumps(exact, sort_keys=True, ensure_ascii=False)
+
+
+def _message_of(row: Row) -> Message:
+    id_, created_at, kind, content, source, sender, recipient, channel, author, metadata, version = row
+    return message_from_dict(
+        {
+            "id": plain(id_),
+            "created_at": created_at / _SECOND,
+            "kind": kind,
+            "content": json.loads(content),
+            "source": json.loads(source),
+            "sender": _party(plain(sender)),
+            "recipient": _party(plain(recipient)),
+            "channel": plain(channel),
+            "author": plain(author),
+            "metadata": None if metadata is None else json.loads(metadata),
+            "version": version,
+        }
+    )

@@ -1,0 +1,275 @@
+"""Messages in SQL. Whoever changes a status or a body writes the event too, so it cannot be forgotten."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from itertools import product
+
+from sqlalchemy import and_, exists, func, literal_column, or_, select, true, update
+
+from kesoku.errors import DuplicateMessage, UnknownMessage, VersionConflict
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.lifecycle import ChangeKind, Serving
+from kesoku.messages.message import Message
+from kesoku.messages.record import Post, Record
+from kesoku.store.engine import Link
+from kesoku.store.event import SqlEventLog
+from kesoku.store.mapping import (
+    archived,
+    body_of,
+    canonical,
+    placement_of,
+    record_of,
+    records,
+    unarchived,
+)
+from kesoku.store.serving import Served
+from kesoku.store.statement import Statement, insert_into, param
+from kesoku.store.tables import equals, external_ids, message_versions, messages, sessions
+
+_m = messages.c
+_result = messages.alias("result")
+_BODY = (
+    "author",
+    "author_id",
+    "sender",
+    "recipient",
+    "mail_channel",
+    "source",
+    "source_kind",
+    "content",
+    "metadata",
+    "version",
+    "response_id",
+    "created_at",
+)
+
+INSERT = Statement(
+    insert_into(messages, "seq", "session_n", "superseded_by")
+    .values(session_n=select(sessions.c.last_n + 1).where(sessions.c.id == param("session_id")).scalar_subquery())
+    .on_conflict_do_nothing(index_elements=["id"])
+    .returning(_m.seq, _m.session_n),
+    bulky=True,
+)
+COUNT = Statement(
+    update(sessions).where(sessions.c.id == param("session")).values(last_n=param("last_n"), last_seq=param("last_seq"))
+)
+GET = Statement(records().where(_m.id == param("id")))
+MOVE = Statement(
+    update(messages).where(_m.id == param("message_id"), _m.status == param("before")).values(status=param("to"))
+)
+BIND_KEY = Statement(insert_into(external_ids).on_conflict_do_nothing(index_elements=["chatbot_id", "key"]))
+FIND = Statement(
+    records()
+    .join(external_ids, external_ids.c.message_id == _m.id)
+    .where(external_ids.c.chatbot_id == param("chatbot_id"), external_ids.c.key == param("key"))
+)
+KEEP_VERSION = Statement(insert_into(message_versions), bulky=True)
+OLD_VERSION = Statement(
+    select(message_versions.c.body).where(
+        message_versions.c.id == param("id"), message_versions.c.version == param("version")
+    )
+)
+REWRITE = Statement(
+    update(messages).where(_m.id == param("message_id")).values({name: param(name) for name in _BODY}), bulky=True
+)
+SUPERSEDE = Statement(update(messages).where(_m.id == param("message_id")).values(superseded_by=param("by")))
+SESSION = Statement(
+    records()
+    .where(_m.session_id == param("session_id"), _m.session_n > param("after_n"))
+    .order_by(_m.session_n)
+    .limit(param("limit"))
+)
+TAIL = Statement(
+    records().where(_m.session_id == param("session_id")).order_by(_m.session_n.desc()).limit(param("limit"))
+)
+TURN = Statement(records().where(or_(_m.turn_id == param("turn_id"), _m.id == param("turn_id"))).order_by(_m.seq))
+PLACE = Statement(
+    update(messages).where(_m.id == param("message_id")).values(turn_id=param("turn_id"), round=param("round"))
+)
+OPEN_CALLS = Statement(
+    records()
+    .where(
+        _m.session_id == param("session_id"),
+        equals(_m.kind, "tool_call"),
+        _m.response_id.is_(None),
+        ~exists().where(
+            _result.c.parent_id == _m.id, equals(_result.c.kind, "tool_result"), _result.c.superseded_by.is_(None)
+        ),
+    )
+    .order_by(_m.session_n)
+)
+QUEUED = Statement(
+    records().where(_m.session_id == param("session_id"), equals(_m.status, "pending_agent")).order_by(_m.seq)
+)
+_seen_live = _m.type != literal_column("'text'")
+PENDING = Served(lambda here: records().where(here, equals(_m.status, "pending")), messages)
+UNSEEN = Served(lambda here: records().where(here, equals(_m.status, "responded"), _seen_live), messages)
+
+_WHO = {
+    (in_channel, of_author): and_(
+        _m.chatbot_id == param("chatbot_id"),
+        _m.channel_id == param("channel_id") if in_channel else true(),
+        _m.author_id == param("author_id") if of_author else true(),
+    )
+    for in_channel, of_author in product((True, False), repeat=2)
+}
+LOAD = {
+    key: Statement(select(func.count()).select_from(messages).where(who, equals(_m.status, "pending_agent")))
+    for key, who in _WHO.items()
+}
+ACCEPTED = {
+    key: Statement(select(func.count()).select_from(messages).where(who, _m.accepted_at >= param("since")))
+    for key, who in _WHO.items()
+}
+
+
+class SqlMessageStore:
+    """See `kesoku.ports.store.MessageStore`."""
+
+    def __init__(self, link: Link, events: SqlEventLog) -> None:
+        self._link, self._events = link, events
+
+    def insert(self, post: Post, *, session_id: str, at: int, superseded_turn: str | None = None) -> Record:
+        """Store a message, its keys and its event."""
+        message = post.message
+        place = placement_of(post, session_id=session_id, at=at, superseded_turn=superseded_turn)
+        stored = self._link.change_row(INSERT, **place, **body_of(message))
+        if stored is None:
+            return self._same(message)
+        seq, session_n = stored
+        self._link.change(COUNT, session=session_id, last_n=session_n, last_seq=seq)
+        if post.keys:
+            self.add_keys(post.address.chatbot_id, post.keys, message.id)
+        self._events.write(message.id, ChangeKind.INSERTED, at=at, after=post.first_status)
+        return Record(
+            message=message,
+            address=post.address,
+            session_id=session_id,
+            status=post.first_status,
+            seq=seq,
+            session_n=session_n,
+            parent_id=post.parent_id,
+            turn_id=post.turn_id,
+            round=post.round,
+            mode=post.mode,
+            superseded_turn=superseded_turn,
+        )
+
+    def get(self, message_id: str) -> Record | None:
+        """The record, or None."""
+        row = self._link.row(GET, id=message_id)
+        return None if row is None else record_of(row)
+
+    def find(self, chatbot_id: str, keys: Collection[str]) -> Record | None:
+        """The record that any of the keys belongs to."""
+        for key in keys:
+            row = self._link.row(FIND, chatbot_id=chatbot_id, key=key)
+            if row is not None:
+                return record_of(row)
+        return None
+
+    def add_keys(self, chatbot_id: str, keys: Collection[str], message_id: str) -> None:
+        """Bind keys that are free."""
+        for key in keys:
+            self._link.change(BIND_KEY, chatbot_id=chatbot_id, key=key, message_id=message_id)
+
+    def rewrite(self, message: Message, *, actor: str, at: int) -> Record:
+        """Store the next version, keep the one before."""
+        stored = self._known(message.id)
+        if message.version != stored.message.version + 1:
+            raise VersionConflict(message_id=message.id, stored=stored.message.version, given=message.version)
+        if message.kind != stored.kind:
+            raise TypeError(f"{stored.message} cannot be rewritten as a {message.kind}")
+        body = body_of(message)
+        self._link.change(KEEP_VERSION, id=message.id, version=stored.message.version, body=archived(stored.message))
+        self._link.change(REWRITE, message_id=message.id, **{name: body[name] for name in _BODY})
+        self._events.write(message.id, ChangeKind.REPLACED, at=at, actor=actor)
+        return replace(stored, message=message)
+
+    def supersede(self, message_id: str, *, by: str) -> None:
+        """Mark a replaced result."""
+        if not self._link.change(SUPERSEDE, message_id=message_id, by=by):
+            raise UnknownMessage(message_id=message_id)
+
+    def move(
+        self,
+        message_id: str,
+        to: MessageStatus,
+        expected: Collection[MessageStatus],
+        *,
+        actor: str,
+        reason: str,
+        at: int,
+    ) -> Record | None:
+        """Compare-and-set of the status, with its event."""
+        stored = self.get(message_id)
+        if stored is None or stored.status not in expected:
+            return None
+        if not self._link.change(MOVE, message_id=message_id, before=stored.status.value, to=to.value):
+            return None
+        self._events.write(
+            message_id, ChangeKind.MOVED, at=at, before=stored.status, after=to, actor=actor, reason=reason
+        )
+        return replace(stored, status=to)
+
+    def place(self, message_id: str, *, turn_id: str, round: int) -> Record:  # noqa: A002
+        """Put a prompt into a running turn."""
+        stored = self._known(message_id)
+        self._link.change(PLACE, message_id=message_id, turn_id=turn_id, round=round)
+        return replace(stored, turn_id=turn_id, round=round)
+
+    def session(self, session_id: str, *, after_n: int = 0, limit: int | None = None) -> list[Record]:
+        """Records of a session in order."""
+        rows = self._link.rows(
+            SESSION, session_id=session_id, after_n=after_n, limit=-1 if limit is None else max(limit, 0)
+        )
+        return [record_of(row) for row in rows]
+
+    def tail(self, session_id: str, limit: int) -> list[Record]:
+        """The last records, oldest first."""
+        rows = self._link.rows(TAIL, session_id=session_id, limit=max(limit, 0))
+        return [record_of(row) for row in reversed(rows)]
+
+    def turn(self, turn_id: str) -> list[Record]:
+        """Everything that was posted for a turn or placed in it, and the prompt that opened it."""
+        return [record_of(row) for row in self._link.rows(TURN, turn_id=turn_id)]
+
+    def open_calls(self, session_id: str) -> list[Record]:
+        """Calls that neither name a result nor are named by one."""
+        return [record_of(row) for row in self._link.rows(OPEN_CALLS, session_id=session_id)]
+
+    def queued(self, session_id: str) -> list[Record]:
+        """Prompts in pending_agent."""
+        return [record_of(row) for row in self._link.rows(QUEUED, session_id=session_id)]
+
+    def waiting(self, serving: Serving) -> list[Record]:
+        """What an outbox still has to handle."""
+        rows = [*PENDING.rows(self._link, serving), *UNSEEN.rows(self._link, serving)]
+        return sorted(map(record_of, rows), key=lambda record: record.seq)
+
+    def load(self, *, chatbot_id: str, channel_id: str | None, author_id: str | None, since: int) -> tuple[int, int]:
+        """(queued now, accepted since) of a channel, of a person, of a person in a channel, or of a whole bot."""
+        who = {"chatbot_id": chatbot_id, "channel_id": channel_id, "author_id": author_id}
+        key = channel_id is not None, author_id is not None
+        given = {name: value for name, value in who.items() if value is not None}
+        queued = self._link.row(LOAD[key], **given)
+        accepted = self._link.row(ACCEPTED[key], **given, since=since)
+        return (queued or (0,))[0], (accepted or (0,))[0]
+
+    def _known(self, message_id: str) -> Record:
+        stored = self.get(message_id)
+        if stored is None:
+            raise UnknownMessage(message_id=message_id)
+        return stored
+
+    def _same(self, message: Message) -> Record:
+        """The stored record, if it was stored with this very value in this version (C-45)."""
+        stored = self._known(message.id)
+        if message.version == stored.message.version:
+            same = canonical(message) == canonical(stored.message)
+        else:
+            old = self._link.row(OLD_VERSION, id=message.id, version=message.version)
+            same = old is not None and canonical(message) == unarchived(old[0])
+        if not same:
+            raise DuplicateMessage(message_id=message.id)
+        return stored

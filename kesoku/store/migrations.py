@@ -1,0 +1,84 @@
+"""The version of the schema, kept in `user_version`, and the way from each version to the next.
+
+A new file gets the current tables at once. An older one is brought up step by step, each step and its version number in
+one transaction. A newer one is refused, untouched.
+"""
+
+from collections.abc import Callable
+
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from kesoku.errors import StoreFailed, StoreForeign, StoreNewer
+from kesoku.store.engine import Database, Link
+from kesoku.store.lock import Turnstile
+from kesoku.store.statement import DIALECT
+from kesoku.store.tables import METADATA
+
+Migration = Callable[[Link], None]
+
+MIGRATIONS: tuple[Migration, ...] = ()
+"""Number i brings version i + 1 to version i + 2. The tables of tables.py are always those of the last version."""
+
+APPLICATION_ID = 0x4B657361
+"""Marks a file as Kesoku's, in SQLite's header field for it."""
+
+
+def prepare(
+    database: Database, link: Link, turnstile: Turnstile, migrations: tuple[Migration, ...] = MIGRATIONS
+) -> None:
+    """Make the file a database of the known version in WAL mode.
+
+    Raises:
+        StoreForeign: the file has tables, but they are not ours.
+        StoreNewer: the file was written by a newer Kesoku.
+    """
+    known = len(migrations) + 1
+    if _version(database, link, known) == known and _journal(link) == "wal":
+        return
+    with turnstile:
+        # Another process may have done it while this one waited.
+        version = _version(database, link, known)
+        if _journal(link, " = WAL") != "wal":
+            raise StoreFailed(path=database.path, reason="this file system does not support SQLite's WAL mode")
+        if version < known:
+            _raise_from(version, link, migrations)
+
+
+def _raise_from(version: int, link: Link, migrations: tuple[Migration, ...]) -> None:
+    link.begin()
+    try:
+        if version == 0:
+            link.script(f"PRAGMA application_id = {APPLICATION_ID}")
+            _create(link)
+        else:
+            for migration in migrations[version - 1 :]:
+                migration(link)
+        link.script(f"PRAGMA user_version = {len(migrations) + 1}")
+        link.commit()
+    finally:
+        link.rollback()
+
+
+def _create(link: Link) -> None:
+    for table in METADATA.sorted_tables:
+        link.script(str(CreateTable(table).compile(dialect=DIALECT)))
+        for index in sorted(table.indexes, key=lambda each: str(each.name)):
+            link.script(str(CreateIndex(index).compile(dialect=DIALECT)))
+
+
+def _version(database: Database, link: Link, known: int) -> int:
+    version = _pragma(link, "user_version")
+    ours = _pragma(link, "application_id") == APPLICATION_ID
+    if not ours and (version or link.script("SELECT 1 FROM sqlite_schema LIMIT 1")):
+        raise StoreForeign(path=database.path)
+    if version > known:
+        raise StoreNewer(path=database.path, found=version, known=known)
+    return version
+
+
+def _pragma(link: Link, name: str) -> int:
+    return int(link.script(f"PRAGMA {name}")[0][0])
+
+
+def _journal(link: Link, change: str = "") -> str:
+    return str(link.script(f"PRAGMA journal_mode{change}")[0][0])

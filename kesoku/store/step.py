@@ -1,0 +1,97 @@
+"""Turns and their steps in SQL: facts, no state."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import func, select, update
+
+from kesoku.messages.lifecycle import Step, TurnFacts
+from kesoku.messages.turn import Usage
+from kesoku.store.engine import Link, Row, plain
+from kesoku.store.mapping import from_json, mapping_of, to_json
+from kesoku.store.statement import Statement, insert_into, param
+from kesoku.store.tables import messages, steps, turns
+
+_t, _s = turns.c, steps.c
+
+GET = Statement(select(_t.turn_id, _t.prompt_ids, _t.metrics).where(_t.turn_id == param("turn_id")))
+OPEN = Statement(
+    insert_into(turns, "metrics")
+    .values(session_id=select(messages.c.session_id).where(messages.c.id == param("turn_id")).scalar_subquery())
+    .on_conflict_do_update(index_elements=["turn_id"], set_={"prompt_ids": param("prompt_ids")})
+)
+MEASURE = Statement(update(turns).where(_t.turn_id == param("id")).values(metrics=param("metrics")))
+COUNT = Statement(
+    select(func.count()).select_from(turns).where(_t.session_id == param("session_id"), _t.metrics.is_not(None))
+)
+ADD = Statement(insert_into(steps), bulky=True)
+OF = Statement(
+    select(_s.turn_id, _s.n, _s.request, _s.reply, _s.usage, _s.at).where(_s.turn_id == param("turn_id")).order_by(_s.n)
+)
+
+
+class SqlStepStore:
+    """See `kesoku.ports.store.StepStore`."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def open(self, turn_id: str, prompt_ids: Sequence[str]) -> TurnFacts:
+        """Note a turn, or more prompts of it."""
+        known = self.turn(turn_id)
+        earlier = known.prompt_ids if known else ()
+        facts = TurnFacts(
+            turn_id=turn_id,
+            prompt_ids=tuple(dict.fromkeys((*earlier, *prompt_ids))),
+            **({"metrics": known.metrics} if known else {}),
+        )
+        if known is None or facts.prompt_ids != earlier:
+            self._link.change(OPEN, turn_id=turn_id, prompt_ids=to_json(facts.prompt_ids))
+        return facts
+
+    def turn(self, turn_id: str) -> TurnFacts | None:
+        """The facts of a turn."""
+        row = self._link.row(GET, turn_id=turn_id)
+        if row is None:
+            return None
+        return TurnFacts(turn_id=plain(row[0]), prompt_ids=from_json(row[1]), metrics=mapping_of(row[2]))
+
+    def add(self, step: Step) -> None:
+        """Store a step; a second one of that number is a StoreConflict."""
+        self._link.change(
+            ADD,
+            turn_id=step.turn_id,
+            n=step.n,
+            request=to_json(step.request),
+            reply=to_json(step.reply),
+            usage=to_json(asdict(step.usage)),
+            at=step.at,
+        )
+
+    def of(self, turn_id: str) -> list[Step]:
+        """The steps of a turn."""
+        return [_step_of(row) for row in self._link.rows(OF, turn_id=turn_id)]
+
+    def set_metrics(self, turn_id: str, metrics: dict[str, Any]) -> None:
+        """Store metrics; a turn that was not noted is noted now."""
+        if not self._link.change(MEASURE, id=turn_id, metrics=to_json(metrics)):
+            self.open(turn_id, (turn_id,))
+            self._link.change(MEASURE, id=turn_id, metrics=to_json(metrics))
+
+    def count(self, session_id: str) -> int:
+        """Turns of a session that have metrics."""
+        row = self._link.row(COUNT, session_id=session_id)
+        return int(row[0]) if row else 0
+
+
+def _step_of(row: Row) -> Step:
+    turn_id, n, request, reply, usage, at = row
+    return Step(
+        turn_id=plain(turn_id),
+        n=n,
+        request=mapping_of(request),
+        reply=mapping_of(reply),
+        usage=Usage(**from_json(usage)),
+        at=at,
+    )

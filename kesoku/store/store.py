@@ -1,0 +1,123 @@
+"""The store on SQLite: a writer, readers and a wake-up over one file."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from types import ModuleType
+from typing import Self, TypeVar
+
+from kesoku.errors import StoreClosed
+from kesoku.ports.store import Transaction
+from kesoku.store.committer import Committer, Job
+from kesoku.store.engine import Database
+from kesoku.store.reader import Reader
+from kesoku.store.wake import Wake
+from kesoku.store.writer import Writer
+
+T = TypeVar("T")
+
+ADMITTED = 256
+"""Writes in flight at most; who comes later waits, which keeps the loop from drowning in wake-ups."""
+
+
+class SqlStore:
+    """See `kesoku.ports.store.Store`. Made by `open`, used on the loop that opened it.
+
+    A caller that is cancelled while it waits in `write` does not take its operation back: it may still commit. Nobody
+    else is disturbed by that.
+    """
+
+    def __init__(self, database: Database, committer: Committer, loop: asyncio.AbstractEventLoop) -> None:
+        self._database, self._committer = database, committer
+        self._admission = asyncio.Semaphore(ADMITTED)
+        self._loop = loop
+        self._wake = Wake(database, loop)
+        self._reader = Reader(database, loop)
+        self._writer = Writer(committer, loop, self._settle)
+        self._closing: asyncio.Future[None] | None = None
+
+    @classmethod
+    async def open(cls, path: str | PathLike[str], *, module: ModuleType = sqlite3, patience: float = 5.0) -> Self:
+        """Open or make a database.
+
+        `module` is a driver with the interface of `sqlite3`, such as `pysqlite3.dbapi2`; `patience` is how many
+        seconds a write waits for other programs.
+
+        Raises:
+            StoreUnreachable: no such directory, or no permission.
+            StoreForeign: the file is something else.
+            StoreNewer: a newer Kesoku wrote it.
+            StoreLocked, StoreFull, StoreReadOnly, StoreCorrupt, StoreFailed: what they say.
+        """
+        database = Database(Path(path), module=module, patience=patience)
+        committer = await asyncio.to_thread(Committer, database)
+        return cls(database, committer, asyncio.get_running_loop())
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._database.path
+
+    async def write(self, operation: Callable[[Transaction], T]) -> T:
+        """Run an operation and commit; on return it is durable."""
+        await self._admission.acquire()
+        if self._closing:
+            self._admission.release()
+            raise StoreClosed(path=self.path)
+        job = Job(operation=operation, future=self._loop.create_future())
+        self._writer.put(job)
+        result: T = await job.future
+        return result
+
+    async def read(self, operation: Callable[[Transaction], T]) -> T:
+        """Run an operation on a snapshot."""
+        if self._closing:
+            raise StoreClosed(path=self.path)
+        result: T = await self._reader.run(operation)
+        return result
+
+    async def check(self) -> list[str]:
+        """What SQLite finds wrong with the file, for doctor; empty when it is well. Reads all of it."""
+        return await asyncio.to_thread(self._check)
+
+    def on_commit(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back on the loop after commits; returns the undo."""
+        return self._wake.subscribe(callback)
+
+    async def aclose(self) -> None:
+        """Finish what is waiting, fold the log into the file, close. May be called twice."""
+        if self._closing is None:
+            self._closing = asyncio.ensure_future(self._finish())
+        await asyncio.shield(self._closing)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def _check(self) -> list[str]:
+        link = self._database.link(readonly=True)
+        try:
+            return [text for (text,) in link.script("PRAGMA quick_check(20)") if text != "ok"]
+        finally:
+            link.close()
+
+    def _settle(self, jobs: Sequence[Job], wrote: bool) -> None:
+        for job in jobs:
+            job.settle()
+            self._admission.release()
+        if wrote:
+            self._wake.fire()
+
+    async def _finish(self) -> None:
+        self._writer.finish()
+        await self._writer.ended
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self._wake.close()
+        self._reader.close()
+        self._committer.close()

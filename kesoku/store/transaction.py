@@ -1,0 +1,26 @@
+"""One unit of work in SQL: all repositories over one connection."""
+
+from kesoku.store.delivery import SqlDeliveryStore
+from kesoku.store.engine import Link
+from kesoku.store.event import SqlEventLog
+from kesoku.store.lease import SqlLeaseStore
+from kesoku.store.message import SqlMessageStore
+from kesoku.store.question import SqlQuestionStore
+from kesoku.store.session import SqlSessionStore
+from kesoku.store.state import SqlStateStore
+from kesoku.store.step import SqlStepStore
+
+
+class SqlTransaction:
+    """See `kesoku.ports.store.Transaction`. It keeps nothing but its connection, so it serves all operations of it."""
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+        self.events = SqlEventLog(link)
+        self.messages = SqlMessageStore(link, self.events)
+        self.sessions = SqlSessionStore(link)
+        self.leases = SqlLeaseStore(link)
+        self.deliveries = SqlDeliveryStore(link)
+        self.steps = SqlStepStore(link)
+        self.state = SqlStateStore(link)
+        self.questions = SqlQuestionStore(link)

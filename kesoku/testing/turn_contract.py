@@ -1,0 +1,247 @@
+"""What every store of turns must do: sessions, leases, events, steps; part of `kesoku.testing.store_contract`."""
+
+# ruff: noqa: S101 - a contract is made of assertions
+
+from dataclasses import replace
+
+import pytest
+
+from kesoku.errors import Deposed, StoreConflict
+from kesoku.messages import make
+from kesoku.messages.enums import MessageStatus as S
+from kesoku.messages.freeze import FrozenDict
+from kesoku.messages.lifecycle import ChangeKind, Fence, Lease, Serving, Step
+from kesoku.messages.record import Address, Record
+from kesoku.messages.turn import Usage
+from kesoku.ports.store import Store
+from kesoku.testing.store_material import (
+    ELSEWHERE,
+    EVERYWHERE,
+    HERE,
+    MODEL,
+    THERE,
+    add,
+    ids,
+    move,
+    prompt,
+    said,
+    serving,
+    stored,
+    whole,
+)
+
+
+async def take(store: Store, record: Record, *, owner: str = "w1", until: int = 40) -> Fence:
+    """Lease a session for a prompt."""
+    return await store.write(lambda tx: tx.leases.take(record, owner=owner, at=10, until=until))
+
+
+async def next_of(store: Store, who: Serving) -> Record | None:
+    """What a process would claim next."""
+    return await store.read(lambda tx: tx.leases.next(who))
+
+
+async def depose(store: Store, session_id: str, *, failed: bool) -> Lease:
+    """End what runs."""
+    return await store.write(lambda tx: tx.leases.depose(session_id, failed=failed))
+
+
+async def keep(store: Store, step: Step) -> None:
+    """Store a step."""
+    await store.write(lambda tx: tx.steps.add(step))
+
+
+class TurnContract:
+    """The behaviour of `SessionStore`, `LeaseStore`, `EventLog` and `StepStore`."""
+
+    async def test_a_session_is_made_once_and_ended_once(self, store: Store) -> None:
+        given = await store.write(lambda tx: tx.sessions.create(session_id="mine", title="Tea 🍵", at=5))
+        minted = await store.write(lambda tx: tx.sessions.create(at=6))
+        assert (given.id, given.title, given.created_at, given.ended_at) == ("mine", "Tea 🍵", 5, None)
+        assert len({given.id, minted.id, given.owner, minted.owner}) == 4
+        assert await store.read(lambda tx: tx.sessions.get("mine")) == given
+        assert await store.read(lambda tx: tx.sessions.get("none")) is None
+        with pytest.raises(StoreConflict):
+            await store.write(lambda tx: tx.sessions.create(session_id="mine", at=7))
+        await store.write(lambda tx: tx.sessions.end("mine", at=8))
+        await store.write(lambda tx: tx.sessions.end("mine", at=9))
+        assert await store.read(lambda tx: tx.sessions.get("mine")) == replace(given, ended_at=8)
+
+    async def test_a_channel_is_bound_to_one_session_at_a_time(self, store: Store) -> None:
+        one = await store.write(lambda tx: tx.sessions.create(at=1))
+        two = await store.write(lambda tx: tx.sessions.create(at=2))
+        assert await store.read(lambda tx: tx.sessions.bound(HERE)) is None
+        await store.write(lambda tx: tx.sessions.bind(HERE, one.id))
+        assert await store.read(lambda tx: tx.sessions.bound(HERE)) == one
+        await store.write(lambda tx: tx.sessions.bind(HERE, two.id))
+        assert await store.read(lambda tx: tx.sessions.bound(HERE)) == two
+        await store.write(lambda tx: tx.sessions.end(two.id, at=3))
+        assert await store.read(lambda tx: tx.sessions.bound(HERE)) == replace(two, ended_at=3)
+        assert await store.read(lambda tx: tx.sessions.bound(THERE)) is None
+
+    async def test_sessions_are_listed_by_their_last_use(self, store: Store) -> None:
+        for name in ("old", "new"):
+            await store.write(add(prompt(), session=name))
+        await store.write(lambda tx: tx.sessions.create(session_id="silent", at=9))
+        await store.write(lambda tx: tx.sessions.bind(HERE, "old"))
+        await store.write(add(prompt(), session="old"))
+        listed = await store.read(lambda tx: tx.sessions.recent(9))
+        assert [(session.id, session.last_n, address) for session, address in listed] == [
+            ("old", 2, HERE),
+            ("new", 1, None),
+            ("silent", 0, None),
+        ]
+        assert len(await store.read(lambda tx: tx.sessions.recent(1))) == 1
+
+    async def test_the_next_prompt_is_the_oldest_of_a_free_session(self, store: Store) -> None:
+        (first, second) = await store.write(add(prompt(), prompt()))
+        (other,) = await store.write(add(prompt(at=ELSEWHERE), session="s2"))
+
+        async def following(*addresses: Address) -> str | None:
+            found = await next_of(store, serving(*addresses) if addresses else EVERYWHERE)
+            return found.id if found else None
+
+        assert await following() == first.id
+        assert await following(ELSEWHERE) == other.id
+        assert await following(whole(ELSEWHERE), HERE) == first.id
+        assert await following(THERE) is None
+        fence = await take(store, first)
+        await store.write(move(first, S.PROCESSING, S.PENDING_AGENT))
+        assert await following() == other.id
+        assert await following(HERE) is None
+        await store.write(lambda tx: tx.leases.release(fence))
+        assert await following() == second.id
+
+    async def test_a_long_queue_behind_a_busy_session_hides_nobody(self, store: Store) -> None:
+        queue = await store.write(add(*(prompt() for _ in range(150))))
+        (other,) = await store.write(add(prompt(at=THERE), session="s2"))
+        await take(store, queue[0])
+        for who in (EVERYWHERE, serving(THERE), serving(HERE, THERE)):
+            assert await next_of(store, who) == other
+        assert await next_of(store, serving(HERE)) is None
+
+    async def test_injected_prompts_start_nothing(self, store: Store) -> None:
+        # C-42
+        _, steered = await store.write(add(prompt(mode="inject"), prompt(mode="steer")))
+        assert await next_of(store, EVERYWHERE) == steered
+
+    async def test_a_lease_has_a_generation_that_only_grows(self, store: Store) -> None:
+        # N-06
+        first, second = await store.write(add(prompt(), prompt()))
+        assert await store.read(lambda tx: tx.leases.get("s1")) is None
+        fences = [await take(store, first)]
+        with pytest.raises(StoreConflict):
+            await take(store, second)
+        await store.write(lambda tx: tx.leases.check(fences[0]))
+        await store.write(lambda tx: tx.leases.release(fences[0]))
+        fences.append(await take(store, second, owner="w2"))
+        await store.write(lambda tx: tx.leases.release(fences[0]))
+        await store.write(lambda tx: tx.leases.check(fences[1]))
+        assert [fence.generation for fence in fences] == [1, 2]
+        with pytest.raises(Deposed):
+            await store.write(lambda tx: tx.leases.check(fences[0]))
+        lease = await depose(store, "s1", failed=False)
+        assert (lease.owner, lease.generation, lease.message_id) == (None, 3, second.id)
+        with pytest.raises(Deposed):
+            await store.read(lambda tx: tx.leases.check(fences[1]))
+        assert await store.read(lambda tx: tx.leases.get("s1")) == lease
+        assert (await depose(store, "never ran", failed=False)).generation == 1
+
+    async def test_failures_count_for_one_prompt_alone(self, store: Store) -> None:
+        first, second = await store.write(add(prompt(), prompt()))
+        counts = []
+        for record, failed in ((first, True), (first, True), (first, False), (second, True)):
+            await take(store, record)
+            counts.append((await depose(store, "s1", failed=failed)).failures)
+        assert counts == [1, 2, 2, 1]
+
+    async def test_leases_are_renewed_by_their_owner(self, store: Store) -> None:
+        fences = []
+        for session, owner in (("s1", "w1"), ("s2", "w2"), ("s3", "w1")):
+            (record,) = await store.write(add(prompt(), session=session))
+            fences.append(await take(store, record, owner=owner))
+        await store.write(lambda tx: tx.leases.release(fences[2]))
+        assert await store.write(lambda tx: tx.leases.renew("w1", until=99)) == fences[:1]
+        assert await store.write(lambda tx: tx.leases.renew("w3", until=99)) == []
+        held = await store.read(lambda tx: tx.leases.held())
+        assert {lease.session_id: lease.until for lease in held} == {"s1": 99, "s2": 40}
+
+    async def test_stranded_prompts_are_in_processing_and_nobodys(self, store: Store) -> None:
+        for session, at in (("old", 100), ("even", 200), ("new", 201), ("owned", 100)):
+            (record,) = await store.write(add(prompt(), session=session))
+            await store.write(move(record, S.PROCESSING, S.PENDING_AGENT, at=at))
+            if session == "owned":
+                await take(store, record)
+        await store.write(add(prompt(), said(make.notice("n")), session="other", at=1))
+        stranded = await store.read(lambda tx: tx.leases.stranded(before=200))
+        assert [record.session_id for record in stranded] == ["old"]
+
+    async def test_a_prompt_that_started_again_is_not_old(self, store: Store) -> None:
+        (record,) = await store.write(add(prompt()))
+        await store.write(move(record, S.PROCESSING, S.PENDING_AGENT, at=100))
+        await store.write(move(record, S.PENDING_AGENT, S.PROCESSING, at=300))
+        assert await store.read(lambda tx: tx.leases.stranded(before=400)) == []
+        await store.write(move(record, S.PROCESSING, S.PENDING_AGENT, at=350))
+        assert await store.read(lambda tx: tx.leases.stranded(before=350)) == []
+        assert ids(await store.read(lambda tx: tx.leases.stranded(before=351))) == [record.id]
+
+    async def test_the_log_is_read_by_cursor(self, store: Store) -> None:
+        # D-042
+        assert await store.read(lambda tx: tx.events.head()) == 0
+        one, two = await store.write(add(prompt(), said(make.notice("n"))))
+        moved = await store.write(move(two, S.DELIVERED, S.PENDING))
+        changes = await store.read(lambda tx: tx.events.after(0, 10))
+        assert [(change.kind, change.record) for change in changes] == [
+            (ChangeKind.INSERTED, one),
+            (ChangeKind.INSERTED, moved),
+            (ChangeKind.MOVED, moved),
+        ]
+        assert [change.after for change in changes] == [S.PENDING_AGENT, S.PENDING, S.DELIVERED]
+        assert [change.seq for change in changes] == sorted({change.seq for change in changes})
+        assert await store.read(lambda tx: tx.events.head()) == changes[-1].seq
+        assert await store.read(lambda tx: tx.events.after(changes[0].seq, 1)) == changes[1:2]
+        assert await store.read(lambda tx: tx.events.after(changes[-1].seq, 10)) == []
+        assert await store.read(lambda tx: tx.events.of(two.id)) == changes[1:]
+
+    async def test_a_turn_keeps_its_prompts_steps_and_metrics(self, store: Store) -> None:
+        # K-040
+        asker, steered = await store.write(add(prompt(), prompt()))
+        answer, failure = await store.write(
+            add(
+                said(make.answer("a", **MODEL), turn_id=asker.id),
+                said(make.error_answer("e"), turn_id=asker.id),
+            )
+        )
+        await store.write(lambda tx: tx.steps.open(asker.id, [asker.id]))
+        facts = await store.write(lambda tx: tx.steps.open(asker.id, [steered.id, asker.id]))
+        assert facts.prompt_ids == (asker.id, steered.id)
+        assert await store.read(lambda tx: tx.steps.count("s1")) == 0
+        metrics = {"session_turns": 1, "turn_time": 2.1}
+        await store.write(lambda tx: tx.steps.set_metrics(asker.id, metrics))
+        assert await store.read(lambda tx: tx.steps.turn(asker.id)) == replace(facts, metrics=FrozenDict(metrics))
+        assert await store.read(lambda tx: tx.steps.turn("none")) is None
+        assert await store.read(lambda tx: tx.steps.count("s1")) == 1
+        assert await store.read(lambda tx: tx.steps.count("s2")) == 0
+        assert [(await stored(store, each.id)).metadata for each in (answer, failure)] == [
+            {"turn_metrics": metrics},
+            {},
+        ]
+
+    async def test_steps_are_numbered(self, store: Store) -> None:
+        steps = [
+            Step(
+                turn_id="t1",
+                n=n,
+                request=FrozenDict(sources=(("m1", 1),), digest="ab"),
+                reply=FrozenDict(blocks=(FrozenDict(text="Zoë \ud800"),)),
+                usage=Usage(prompt=3, answer=n),
+                at=7,
+            )
+            for n in (2, 1)
+        ]
+        for step in steps:
+            await keep(store, step)
+        assert await store.read(lambda tx: tx.steps.of("t1")) == steps[::-1]
+        assert await store.read(lambda tx: tx.steps.of("t2")) == []
+        with pytest.raises(StoreConflict):
+            await keep(store, steps[0])

@@ -1,0 +1,72 @@
+"""Both stores under the one contract, and the contract's own guards."""
+
+import importlib.util
+import inspect
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from kesoku.ports import store as ports
+from kesoku.ports.store import Store, Transaction
+from kesoku.store import SqlStore
+from kesoku.testing import ledger_contract, message_contract, store_contract, turn_contract
+from kesoku.testing.memory import MemoryStore
+from kesoku.testing.store_contract import StoreContract
+
+
+class TestSqlStore(StoreContract):
+    @pytest.fixture
+    async def store(self, tmp_path: Path) -> AsyncIterator[Store]:
+        async with await SqlStore.open(tmp_path / "kesoku.db") as store:
+            yield store
+
+
+if importlib.util.find_spec("pysqlite3"):
+
+    class TestNewerSqlite(StoreContract):
+        @pytest.fixture
+        async def store(self, tmp_path: Path) -> AsyncIterator[Store]:
+            module = importlib.import_module("pysqlite3.dbapi2")
+            async with await SqlStore.open(tmp_path / "kesoku.db", module=module) as store:
+                yield store
+
+
+class TestMemoryStore(StoreContract):
+    @pytest.fixture(params=[False, True], ids=["once", "rerun"])
+    async def store(self, request: pytest.FixtureRequest) -> AsyncIterator[Store]:
+        store = MemoryStore(rerun=request.param)
+        yield store
+        await store.aclose()
+
+
+def test_a_contract_test_cannot_be_overridden() -> None:
+    name = "test_what_was_acknowledged_is_read"
+    with pytest.raises(TypeError, match=name):
+        type("Weaker", (StoreContract,), {name: lambda self: None})
+    mixin = type("Mixin", (), {name: None})
+    with pytest.raises(TypeError, match=name):
+        type("WeakerByMixin", (mixin, StoreContract), {})
+    type("Honest", (StoreContract,), {"store": None, "test_more": None})
+
+
+def test_the_contract_exercises_every_method_of_every_port() -> None:
+    text = "".join(inspect.getsource(m) for m in (store_contract, message_contract, turn_contract, ledger_contract))
+    text += Path(inspect.getfile(store_contract)).with_name("store_material.py").read_text()
+    nouns = {
+        name: inspect.get_annotations(member.fget)["return"]
+        for name, member in vars(Transaction).items()
+        if isinstance(member, property) and member.fget
+    }
+    wanted = [f"tx.{noun}.{method}" for noun, port in nouns.items() for method in methods(port)]
+    wanted += [f"store.{method}" for method in methods(Store)]
+    assert len(wanted) > 50
+    assert [each for each in wanted if not re.search(rf"\b{re.escape(each)}\(", text)] == []
+    declared = {each for each in vars(ports).values() if getattr(each, "__module__", "") == ports.__name__}
+    declared = {each for each in declared if isinstance(each, type)}
+    assert declared == {*nouns.values(), Store, Transaction, ports.MailStore}
+
+
+def methods(port: type) -> list[str]:
+    return [name for name, member in vars(port).items() if inspect.isfunction(member) and not name.startswith("_")]

@@ -1,0 +1,154 @@
+"""How operations share a commit, and what happens when one of them fails."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from kesoku.errors import StoreLocked
+from kesoku.ports.store import Transaction
+from kesoku.store import SqlStore, store
+from kesoku.store.committer import GROUP_WEIGHT, Job
+from kesoku.store.writer import GROUP_JOBS
+from kesoku.testing.desk import Desk, job
+from kesoku.testing.faulty import Fault, faulty_sqlite
+from kesoku.testing.store_material import add, prompt
+
+
+class Refusal(Exception):
+    pass
+
+
+def refuse(tx: Transaction) -> NoReturn:
+    tx.state.set("group", "refused", 1)
+    raise Refusal
+
+
+def counted(counter: list[str], name: str) -> Callable[[Transaction], str]:
+    """An operation that tells how often it ran."""
+
+    def operation(tx: Transaction) -> str:
+        counter.append(name)
+        tx.state.set("group", name, 1)
+        return name
+
+    return operation
+
+
+def test_a_group_is_one_commit(tmp_path: Path) -> None:
+    fault, ran = Fault(begins="COMMIT", spared=10**6), list[str]()
+    desk = Desk(tmp_path / "kesoku.db", module=faulty_sqlite(fault))
+    before = fault.spared
+    jobs = [job(counted(ran, str(n))) for n in range(64)]
+    assert desk.committer.commit(jobs) == (64, True)
+    assert before - fault.spared == 1
+    assert [each.result for each in jobs] == ran == [str(n) for n in range(64)]
+    desk.close()
+
+
+def test_one_failure_makes_every_operation_run_alone(desk: Desk) -> None:
+    ran = list[str]()
+    jobs = [job(counted(ran, "a")), job(refuse), job(counted(ran, "b"))]
+    assert desk.committer.commit(jobs) == (3, True)
+    assert ran == ["a", "a", "b"]
+    assert [type(each.error) for each in jobs] == [type(None), Refusal, type(None)]
+    stored = [desk.run(lambda tx, key=key: tx.state.get("group", key)) for key in ("a", "b", "refused")]  # type: ignore[misc]
+    assert stored == [1, 1, None]
+
+
+def test_a_lone_failure_is_not_repeated(desk: Desk) -> None:
+    ran = list[str]()
+
+    def operation(tx: Transaction) -> NoReturn:
+        ran.append("once")
+        refuse(tx)
+
+    lone = job(operation)
+    assert desk.committer.commit([lone]) == (1, False)
+    assert (ran, type(lone.error)) == (["once"], Refusal)
+
+
+def test_what_changes_nothing_wakes_nobody(desk: Desk) -> None:
+    (stored,) = desk.run(add(prompt(keys=("k",))))
+    for nothing_new in (lambda tx: tx.events.head(), lambda tx: tx.messages.add_keys("discord", ["k"], stored.id)):
+        assert desk.committer.commit([job(nothing_new)] * 3) == (3, False)
+
+
+def test_a_heavy_group_is_cut(desk: Desk) -> None:
+    desk.run(add())
+    jobs = [job(add(prompt("x" * (GROUP_WEIGHT // 4)))) for _ in range(10)]
+    assert desk.committer.commit(jobs) == (4, True)
+    assert [bool(each.result) for each in jobs] == [True] * 4 + [False] * 6
+
+
+def test_a_lock_that_cannot_be_had_is_waited_for_once(tmp_path: Path) -> None:
+    fault = Fault(code=5)
+    desk = Desk(tmp_path / "kesoku.db", module=faulty_sqlite(fault))
+    fault.begins = "BEGIN"
+    jobs = [job(refuse) for _ in range(5)]
+    assert desk.committer.commit(jobs) == (5, False)
+    assert fault.hits == 1
+    fault.spared = 2  # the group, then the first operation alone
+    assert desk.committer.commit(jobs) == (5, False)
+    assert fault.hits == 2
+    assert [type(each.error) for each in jobs] == [Refusal] + [StoreLocked] * 4
+    fault.begins = None
+    desk.close()
+
+
+def test_the_log_is_folded_now_and_then(desk: Desk) -> None:
+    for _ in range(12):
+        desk.run(add(prompt("x" * 1_000_000)))
+    log = desk.path.with_name("kesoku.db-wal")
+    assert log.stat().st_size < 8_000_000
+    assert desk.path.stat().st_size > 6_000_000
+
+
+async def test_waiting_operations_are_grouped_and_admitted_in_turn(tmp_path: Path) -> None:
+    sizes, most = list[int](), 0
+
+    class Counted(SqlStore):
+        def _settle(self, jobs: list[Job], wrote: bool) -> None:  # type: ignore[override]
+            nonlocal most
+            sizes.append(len(jobs))
+            most = max(most, store.ADMITTED - self._admission._value)
+            super()._settle(jobs, wrote)
+
+    async with await Counted.open(tmp_path / "kesoku.db") as kept:
+        await asyncio.gather(*(kept.write(add(prompt())) for _ in range(1000)))
+    assert sum(sizes) == 1000
+    assert max(sizes) == GROUP_JOBS
+    assert most == store.ADMITTED
+
+
+async def test_one_store_may_be_opened_twice_in_a_process(tmp_path: Path) -> None:
+    path = tmp_path / "kesoku.db"
+    async with await SqlStore.open(path) as one, await SqlStore.open(path) as two:
+        await asyncio.gather(*(each.write(add(prompt())) for each in (one, two) for _ in range(100)))
+        assert len(await one.read(lambda tx: tx.messages.session("s1"))) == 200
+
+
+async def test_closing_waits_for_what_was_put(tmp_path: Path) -> None:
+    kept = await SqlStore.open(tmp_path / "kesoku.db")
+    writing = [asyncio.ensure_future(kept.write(add(prompt()))) for _ in range(200)]
+    await asyncio.sleep(0)
+    await kept.aclose()
+    assert len(await asyncio.gather(*writing)) == 200
+    async with await SqlStore.open(tmp_path / "kesoku.db") as again:
+        assert len(await again.read(lambda tx: tx.messages.session("s1"))) == 200
+
+
+@pytest.mark.parametrize("count", [1, 300])
+async def test_callers_that_give_up_leave_room_for_others(tmp_path: Path, count: int) -> None:
+    async with await SqlStore.open(tmp_path / "kesoku.db") as kept:
+        for _ in range(5):
+            tasks = [asyncio.ensure_future(kept.write(add(prompt()))) for _ in range(count)]
+            await asyncio.sleep(0)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+        await asyncio.gather(*(kept.write(lambda tx: tx.events.head()) for _ in range(300)))
+        assert kept._admission._value == store.ADMITTED
+        assert len(await kept.read(lambda tx: tx.messages.session("s1"))) <= 5 * count

@@ -1,0 +1,124 @@
+"""No statement reads a whole table: each finds its rows by an index, however many there are."""
+
+import re
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+from sqlalchemy import select
+
+from kesoku.messages.lifecycle import DeliveryState
+from kesoku.store import delivery, event, lease, message, question, session, state, step
+from kesoku.store.serving import Served
+from kesoku.store.statement import Statement
+from kesoku.store.tables import METADATA, OPEN_STATES, messages
+from kesoku.testing.desk import Desk
+
+ROWS = 50_000
+MODULES = (delivery, event, lease, message, question, session, state, step)
+HOT = {
+    "message.INSERT",
+    "event.WRITE",
+    "message.MOVE",
+    "lease.NEAR.of_bot",
+    "lease.NEAR.in_channel",
+    "lease.TAKE",
+    "lease.RENEW",
+    "message.TAIL",
+    "event.AFTER",
+    "delivery.STORE",
+}
+SCANS = {"session.RECENT"} | {
+    f"delivery.BY_STATE.{each}.{form}"
+    for each in set(DeliveryState) - set(OPEN_STATES)
+    for form in ("of_bot", "in_channel")
+}
+"""Statements that may read everything: the list of sessions, and states that nobody waits for."""
+
+
+def found(name: str, value: object) -> Iterator[tuple[str, Statement]]:
+    if isinstance(value, Statement):
+        yield name, value
+    elif isinstance(value, Served):
+        yield f"{name}.of_bot", value.of_bot
+        yield f"{name}.in_channel", value.in_channel
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from found(f"{name}.{key}", each)
+
+
+def statements(module: ModuleType) -> Iterator[tuple[str, Statement]]:
+    for name, value in vars(module).items():
+        if name.isupper():
+            yield from found(f"{module.__name__.rpartition('.')[2]}.{name}", value)
+
+
+ALL = {name: each for module in MODULES for name, each in statements(module)}
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """A database with many rows."""
+    desk = Desk(tmp_path_factory.mktemp("plans") / "kesoku.db")
+    desk.fill(ROWS)
+    yield desk
+    desk.close()
+
+
+def plan(desk: Desk, statement: Statement) -> list[str]:
+    names = dict.fromkeys(re.findall(r":(\w+)", statement.sql))
+    rows = desk.link._raw.execute(f"EXPLAIN QUERY PLAN {statement.sql}", names).fetchall()
+    return [str(row[-1]) for row in rows]
+
+
+def test_the_list_is_not_empty() -> None:
+    assert ALL.keys() >= HOT
+    assert ALL.keys() >= SCANS
+    assert len(ALL) > 60
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_a_statement_reads_no_whole_table(full: Desk, name: str) -> None:
+    tables = "|".join(sorted(METADATA.tables))
+    scans = [line for line in plan(full, ALL[name]) if re.search(rf"^SCAN ({tables}|result)\b", line)]
+    assert bool(scans) == (name in SCANS), scans
+
+
+@pytest.mark.parametrize("name", sorted(HOT))
+def test_a_hot_statement_sorts_nothing(full: Desk, name: str) -> None:
+    assert [line for line in plan(full, ALL[name]) if "TEMP B-TREE" in line] == []
+
+
+INDEXES = {
+    "lease.NEAR.of_bot": "messages_queued_for_bot",
+    "lease.NEAR.in_channel": "messages_queued_in_channel",
+    "lease.FAR.of_bot": "messages_queued_in_session",
+    "lease.FAR.in_channel": "messages_queued_in_session",
+    "lease.HELD": "leases_held",
+    "lease.RENEW": "leases_held",
+    "lease.STRANDED": "messages_processing",
+    "message.QUEUED": "messages_queued_in_session",
+    "message.OPEN_CALLS": "messages_open_call",
+    "message.PENDING.of_bot": "messages_pending",
+    "message.PENDING.in_channel": "messages_pending",
+    "message.UNSEEN.of_bot": "messages_unseen",
+    "message.UNSEEN.in_channel": "messages_unseen",
+    "message.LOAD.(True, False)": "messages_queued_in_channel",
+    "message.LOAD.(False, True)": "messages_queued_of_author",
+    "message.ACCEPTED.(True, False)": "messages_accepted_in_channel",
+    "message.ACCEPTED.(False, True)": "messages_accepted_of_author",
+    "delivery.LIVE.of_bot": "deliveries_live",
+    "step.COUNT": "turns_finished",
+    "question.OPEN": "questions_open",
+    **{f"delivery.BY_STATE.{each}.in_channel": f"deliveries_{each}" for each in OPEN_STATES},
+}
+
+
+@pytest.mark.parametrize("name", sorted(INDEXES))
+def test_a_statement_uses_the_index_that_was_made_for_it(full: Desk, name: str) -> None:
+    assert any(f"INDEX {INDEXES[name]} (" in line for line in plan(full, ALL[name])), plan(full, ALL[name])
+
+
+def test_a_scan_would_be_noticed(full: Desk) -> None:
+    unindexed = Statement(select(messages.c.id).where(messages.c.author == "x"))
+    assert any(line.startswith("SCAN messages") for line in plan(full, unindexed))

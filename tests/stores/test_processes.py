@@ -1,0 +1,185 @@
+"""Several processes on one file, and processes that die in the middle."""
+
+import asyncio
+import json
+import random
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from kesoku.messages.lifecycle import Change
+from kesoku.ports.store import Transaction
+from kesoku.store import SqlStore
+from kesoku.testing.desk import Desk
+from kesoku.testing.store_material import add, prompt
+
+KILLS = 10
+WRITER = textwrap.dedent(
+    """
+    import asyncio, json, os, sys, time
+    from kesoku.store import SqlStore
+    from kesoku.testing.store_material import add, prompt
+
+    async def main(path, seconds, callers):
+        worst = 0.0
+        async def caller(store):
+            nonlocal worst
+            while time.monotonic() < end:
+                before = time.monotonic()
+                (record,) = await store.write(add(prompt()))
+                worst = max(worst, time.monotonic() - before)
+                os.write(1, (json.dumps(record.id) + "\\n").encode())
+        async with await SqlStore.open(path) as store:
+            await store.write(add())
+            os.write(1, b'"ready"\\n')
+            end = time.monotonic() + seconds
+            await asyncio.gather(*(caller(store) for _ in range(callers)))
+        os.write(1, (json.dumps({"worst": worst}) + "\\n").encode())
+
+    asyncio.run(main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3])))
+    """
+)
+
+
+@contextmanager
+def writer(path: Path, *, seconds: float, callers: int) -> Iterator[subprocess.Popen[str]]:
+    """A process that writes, tells on a pipe what was acknowledged, and is gone at the end."""
+    command = [sys.executable, "-c", WRITER, str(path), str(seconds), str(callers)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+def told(process: subprocess.Popen[str], most: int = sys.maxsize) -> list[str]:
+    """What the process has acknowledged: everything until its end, or the next `most`. A line cut by a kill is none."""
+    assert process.stdout
+    lines = [line for _, line in zip(range(most), process.stdout, strict=False)]
+    said = [json.loads(line) for line in lines if line.endswith("\n")]
+    return [each for each in said if isinstance(each, str) and each != "ready"]
+
+
+def check(path: Path, acknowledged: list[str], *, more: bool) -> int:
+    """The file is sound, numbered densely, and holds what was acknowledged (and nothing else, unless `more`)."""
+    desk = Desk(path, patience=5)
+    assert desk.link.script("PRAGMA integrity_check") == [("ok",)]
+    stored = desk.link.script("SELECT id, session_n FROM messages ORDER BY seq")
+    events = desk.link.script("SELECT message_id FROM events ORDER BY seq")
+    desk.close()
+    assert [n for _, n in stored] == list(range(1, len(stored) + 1))
+    assert [(each,) for each, _ in stored] == events
+    assert len(acknowledged) == len(set(acknowledged))
+    assert set(acknowledged) <= {each for each, _ in stored}
+    assert more or len(acknowledged) == len(stored)
+    return len(stored)
+
+
+@pytest.mark.slow
+def test_two_processes_write_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "kesoku.db"
+    with writer(path, seconds=2, callers=8) as one, writer(path, seconds=2, callers=8) as two:
+        acknowledged = [told(one), told(two)]
+        assert (one.wait(), two.wait()) == (0, 0)
+    assert min(map(len, acknowledged)) > 50
+    check(path, acknowledged[0] + acknowledged[1], more=False)
+
+
+@pytest.mark.slow
+def test_nothing_acknowledged_dies_with_its_process(tmp_path: Path) -> None:
+    path, seed = tmp_path / "kesoku.db", random.randrange(10**6)
+    chance, acknowledged, stored = random.Random(seed), list[str](), 0
+    for _ in range(KILLS):
+        with writer(path, seconds=60, callers=chance.choice([1, 8, 64])) as process:
+            acknowledged += told(process, chance.randrange(2, 400))
+            time.sleep(chance.random() * 0.02)  # to die anywhere between two commits
+            process.kill()
+            acknowledged += told(process)
+        stored = check(path, acknowledged, more=True)
+    assert len(acknowledged) > 50 * KILLS, f"seed {seed}"
+    assert stored > len(acknowledged), f"seed {seed}: nobody died between a commit and its acknowledgement"
+
+
+@pytest.mark.slow
+async def test_a_paused_subscriber_misses_nothing_from_another_process(tmp_path: Path) -> None:
+    path = tmp_path / "kesoku.db"
+    async with await SqlStore.open(path) as store:
+        woken, seen = asyncio.Event(), list[Change]()
+        undo = store.on_commit(woken.set)
+
+        def news(tx: Transaction) -> list[Change]:
+            return tx.events.after(seen[-1].seq if seen else 0, 50)
+
+        async def follow(until: int) -> None:
+            while len(seen) < until:
+                await asyncio.wait_for(woken.wait(), 10)
+                woken.clear()
+                while changes := await store.read(news):
+                    seen.extend(changes)
+
+        with writer(path, seconds=0.5, callers=4) as process:
+            await follow(5)
+            acknowledged = await asyncio.to_thread(told, process)  # does not read the log meanwhile
+        await store.write(add(prompt()))
+        await follow(len(acknowledged) + 1)
+        undo()
+    assert {change.record.id for change in seen} >= set(acknowledged)
+    assert len({change.seq for change in seen}) == len(seen) == len(acknowledged) + 1
+
+
+async def test_a_commit_elsewhere_wakes_this_process(tmp_path: Path) -> None:
+    path = tmp_path / "kesoku.db"
+    async with await SqlStore.open(path) as here, await SqlStore.open(path) as elsewhere:
+        woken = asyncio.Event()
+        undo = here.on_commit(woken.set)
+        await asyncio.wait_for(woken.wait(), 5)  # the wake-up that comes with every subscription
+        for _ in range(3):
+            woken.clear()
+            await elsewhere.write(add(prompt()))
+            await asyncio.wait_for(woken.wait(), 5)
+        undo()
+        again = here.on_commit(woken.set)
+        woken.clear()
+        await elsewhere.write(add(prompt()))
+        await asyncio.wait_for(woken.wait(), 5)
+        again()
+
+
+async def test_a_callback_that_raises_hurts_no_other(tmp_path: Path) -> None:
+    complaints = list[dict[str, object]]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+
+    def broken() -> None:
+        raise RuntimeError("mine")
+
+    async with await SqlStore.open(tmp_path / "kesoku.db") as store:
+        woken = asyncio.Event()
+        undo = [store.on_commit(broken), store.on_commit(woken.set)]
+        await store.write(add(prompt()))
+        await asyncio.wait_for(woken.wait(), 5)
+        for each in undo:
+            each()
+    assert {str(each["exception"]) for each in complaints} == {"mine"}
+
+
+def test_a_loop_that_ends_too_early_leaves_no_mess(tmp_path: Path) -> None:
+    async def careless() -> None:
+        store = await SqlStore.open(tmp_path / "kesoku.db")
+        store.on_commit(lambda: None)
+        for _ in range(20):
+            asyncio.ensure_future(store.write(add(prompt())))  # noqa: RUF006
+        await asyncio.sleep(0)
+
+    asyncio.run(careless())
+    desk = Desk(tmp_path / "kesoku.db", patience=5)
+    assert desk.link.script("PRAGMA integrity_check") == [("ok",)]
+    desk.close()
