@@ -229,6 +229,14 @@ class ConfigInvalid(ConfigError):
         super().__init__("\n".join(str(each) for each in problems))
 
 
+class LogUnwritable(ConfigError):
+    """The log cannot be written where it is to be kept."""
+
+    def __init__(self, *, path: object, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"the log {path} cannot be written: {reason}; set log.file, or store.path for all files")
+
+
 class NothingToServe(ConfigError):
     """`kesoku run` has no adapter to start."""
 
@@ -271,7 +279,7 @@ class ModelUnknown(ModelError):
 
     def __init__(self, *, model: str, known: Sequence[str]) -> None:
         self.model, self.known = model, tuple(known)
-        super().__init__(f"no model is named {model!r}; there are {', '.join(known)}, or add a table [models.{model}]")
+        super().__init__(f"model {model} is not known; there are {', '.join(known)}, or add a table [models.{model}]")
 
 
 class ModelKeyRejected(ModelError):

@@ -7,14 +7,17 @@ both forms. An error that repeats is written once a minute with a count, so that
 import json
 import logging
 import logging.handlers
+import os
 import sys
 import time
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
+from kesoku.errors import LogUnwritable
 from kesoku.render.mask import Mask
 
 FIELDS = ("message_id", "session_id", "turn_id", "chatbot_id", "channel_id")
@@ -32,12 +35,15 @@ def start(
     form: str = "auto",
     secrets: Iterable[str] = (),
     stream: TextIO | None = None,
-) -> logging.Handler:
-    """Send Kesoku's log to `file`, or to `stream` (default: standard error). Returns the handler, for `stop`."""
+) -> Callable[[], None]:
+    """Send Kesoku's log to `file`, or to `stream` (default: standard error). Returns the undo.
+
+    Raises:
+        LogUnwritable: the file cannot be written.
+    """
     handler: logging.Handler
     if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handler = logging.handlers.RotatingFileHandler(file, maxBytes=_BYTES, backupCount=_FILES, encoding="utf-8")
+        handler = _file_handler(file)
         terminal = False
     else:
         stream = sys.stderr if stream is None else stream
@@ -47,19 +53,37 @@ def start(
     mask = Mask(secrets)
     handler.setFormatter(HumanFormatter(mask, colour=terminal) if human else JsonFormatter(mask))
     handler.addFilter(Repeats())
-    root = logging.getLogger()
+    root, ours = logging.getLogger(), logging.getLogger("kesoku")
+    before = root.level, ours.level
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
-    logging.getLogger("kesoku").setLevel(level.upper())
+    ours.setLevel(level.upper())
     logging.captureWarnings(capture=True)
-    return handler
+
+    def stop() -> None:
+        root.removeHandler(handler)
+        root.setLevel(before[0])
+        ours.setLevel(before[1])
+        logging.captureWarnings(capture=False)
+        handler.close()
+
+    return stop
 
 
-def stop(handler: logging.Handler) -> None:
-    """Undo `start`."""
-    logging.getLogger().removeHandler(handler)
-    logging.captureWarnings(capture=False)
-    handler.close()
+class PrivateFileHandler(logging.handlers.RotatingFileHandler):
+    """Rotating files that only their owner may read: they tell what people talk about."""
+
+    def _open(self) -> TextIOWrapper:
+        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        return open(descriptor, "a", encoding=self.encoding)  # noqa: PTH123  a descriptor has no path
+
+
+def _file_handler(file: Path) -> logging.Handler:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return PrivateFileHandler(file, maxBytes=_BYTES, backupCount=_FILES, encoding="utf-8")
+    except OSError as error:
+        raise LogUnwritable(path=file, reason=error.strerror or str(error)) from error
 
 
 class JsonFormatter(logging.Formatter):

@@ -170,7 +170,7 @@ class Dispatcher:
         """Take back what dead workers left, at once and then regularly; look for work meanwhile."""
         while True:
             if count := await self._patiently("recover", self._gateway.recover):
-                logger.warning("%d prompts of dead or stalled workers wait again", count)
+                logger.warning("%d prompt(s) of dead or stalled workers wait again", count)
             self._wake.set()
             await self._clock.sleep(self._limits.beat)
 

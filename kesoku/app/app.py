@@ -5,10 +5,10 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 from zoneinfo import ZoneInfo
 
 from kesoku.adapter.drafts import DraftBoard
@@ -27,6 +27,7 @@ from kesoku.app import secret
 from kesoku.app.bot import Bot, Core
 from kesoku.app.clock import SystemClock
 from kesoku.app.place import Place
+from kesoku.app.toolbox import toolbox
 from kesoku.commands.conversation import Conversation
 from kesoku.commands.registry import Registry
 from kesoku.config import Config
@@ -38,7 +39,6 @@ from kesoku.messages.record import Address, Record
 from kesoku.ports import ChatModel
 from kesoku.store import SqlStore
 from kesoku.tools.context import ToolContext
-from kesoku.tools.registry import Policy, Toolbox, installed
 
 _LINGER = 5.0
 _log = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class App:
         await self._stack.aclose()
 
     async def _open(self) -> None:
-        self._place.folder.mkdir(parents=True, exist_ok=True)
+        self._place.prepare()
         self.store = await SqlStore.open(self._place.database, patience=self._config.store.busy_seconds)
         self._stack.push_async_callback(self.store.aclose)
         self._presence = self._stack.enter_context(Presence(self._place.run))
@@ -138,7 +138,7 @@ class App:
             self.store,
             self._clock,
             self._models,
-            _tools(self._config, approve_all=self._job.approve_all),
+            toolbox(self._config, approve_all=self._job.approve_all),
             approver=Approvals(self.store, self._clock),
             drafts=self._drafts,
             context=self._tool_context,
@@ -164,6 +164,8 @@ class App:
 
     async def run(self) -> tuple[Ending, ...]:
         """Serve until `stop`, or until every bot has ended by itself."""
+        served = ", ".join(sorted(map(str, self._serving.addresses)))
+        _log.info("serving %s with model %s", served, self._models[0].name)
         async with asyncio.TaskGroup() as group:
             dispatch = group.create_task(self._dispatcher.run(), name="dispatcher")
             bots = [group.create_task(bot.run(linger=_LINGER), name=f"bot {bot.chatbot_id}") for bot in self.bots]
@@ -212,17 +214,6 @@ class App:
         await asyncio.Event().wait()
 
 
-def _tools(config: Config, *, approve_all: bool) -> Toolbox:
-    policies = {name: Policy(table.policy) for name, table in config.tools.items() if table.policy}
-    times = {name: table.timeout for name, table in config.tools.items() if table.timeout}
-    tools = [replace(tool, timeout=times.get(tool.name, tool.timeout)) for tool in installed()]
-    toolbox = Toolbox(tools, policies)
-    if approve_all:
-        asked = {name: Policy.ALLOW for name in toolbox if toolbox.policy(name) is Policy.ASK}
-        toolbox = Toolbox(toolbox.values(), policies | asked)
-    return toolbox
-
-
 def _busy(config: Config) -> BusyPolicy:
     return BusyPolicy(busy=Busy(config.agent.busy), interrupt_by=InterruptBy(config.agent.interrupt_by))
 
@@ -235,8 +226,3 @@ def _bounds(config: Config) -> FloodBounds:
         queued_per_channel=limits.queued_per_channel,
         queued_total=limits.queued_total,
     )
-
-
-def manifest_settings(manifest: Manifest, settings: Any = None) -> tuple[Manifest, AdapterConfig]:
-    """A manifest with settings of its own schema; the defaults if there are none."""
-    return manifest, settings if settings is not None else manifest.config()

@@ -78,7 +78,7 @@ class Bot:
             return await self._serve()
         finally:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._outbox.idle(), linger)
+                await asyncio.wait_for(self._outbox.drained(), linger)
             delivery.cancel()
             await asyncio.gather(delivery, return_exceptions=True)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kesoku.config import Config
+from kesoku.errors import StoreUnreachable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,15 +16,24 @@ class Place:
 
     @classmethod
     def of(cls, config: Config, environment: Mapping[str, str]) -> "Place":
-        """`store.path`, or kesoku/kesoku.db in the user's data folder."""
-        data = Path(environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-        path = config.store.path or data / "kesoku" / "kesoku.db"
-        return cls(database=path.expanduser().absolute())
+        """`store.path`, or kesoku/kesoku.db in the user's data folder. Raises StoreUnreachable if there is none."""
+        if config.store.path is not None:
+            return cls(database=config.store.path.absolute())
+        data = Path(environment.get("XDG_DATA_HOME", ""))
+        if not data.is_absolute():  # left out, or to be ignored by the standard
+            data = Path("~/.local/share")
+        path = data / "kesoku" / "kesoku.db"
+        try:
+            return cls(database=path.expanduser())
+        except RuntimeError as error:
+            raise StoreUnreachable(path=path, reason="this user has no home folder") from error
 
-    @property
-    def folder(self) -> Path:
-        """What holds the database."""
-        return self.database.parent
+    def prepare(self) -> None:
+        """Make the folder that holds the database, for this user alone. Raises StoreUnreachable."""
+        try:
+            self.database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreUnreachable(path=self.database, reason=error.strerror or str(error)) from error
 
     @property
     def run(self) -> Path:

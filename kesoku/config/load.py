@@ -10,7 +10,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from kesoku import plugins
 from kesoku.config.problem import Problem, unknown_key
-from kesoku.config.read import config_path, overlay, read_file, readable_by_others, resolve
+from kesoku.config.read import config_path, overlay, read_file, readable_by_others, resolve_entries
 from kesoku.config.schema import Config, Entry
 from kesoku.errors import ConfigInvalid, PluginError
 
@@ -54,7 +54,7 @@ def load(
     source = str(found) if found else "defaults"
     origin = overlay(raw, environment)
     base = found.parent if found else Path()
-    raw, referenced = resolve(raw, key="", source=source, base=base, environment=environment)
+    referenced = resolve_entries(raw, _GROUPS, source=source, base=base, environment=environment)
     validator = _Validator(source=source, origin=origin, manifests=manifests or {})
     config = validator.config(raw)
     secrets = set(_secret_values(config))

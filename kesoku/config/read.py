@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,32 +70,38 @@ def overlay(raw: dict[str, Any], environment: Mapping[str, str]) -> dict[str, st
     return origin
 
 
-def resolve(value: Any, *, key: str, source: str, base: Path, environment: Mapping[str, str]) -> tuple[Any, set[str]]:
-    """Replace `{ env = "NAME" }` and `{ file = "path" }` by what they point to; returns the values that came so.
+def resolve_entries(
+    raw: dict[str, Any], groups: Iterable[str], *, source: str, base: Path, environment: Mapping[str, str]
+) -> set[str]:
+    """Replace `{ env = "NAME" }` and `{ file = "path" }` in `[models.*]` and `[adapters.*]`, in place.
+
+    Returns the values that came so. Only there may a key hold a secret; elsewhere such a table means itself.
 
     Raises:
         ConfigInvalid: the variable is not set, or the file cannot be read.
     """
-    if isinstance(value, dict):
-        if len(value) == 1 and set(value) <= {"env", "file"} and isinstance(next(iter(value.values())), str):
-            secret = _secret(value, key=key, source=source, base=base, environment=environment)
-            return secret, {secret}
-        found: set[str] = set()
-        plain: dict[str, Any] = {}
-        for name, item in value.items():
-            below = f"{key}.{name}" if key else name
-            plain[name], more = resolve(item, key=below, source=source, base=base, environment=environment)
-            found |= more
-        return plain, found
-    return value, set()
+    found: set[str] = set()
+    for group in groups:
+        tables = raw.get(group)
+        for name, table in tables.items() if isinstance(tables, dict) else ():
+            for key, value in table.items() if isinstance(table, dict) else ():
+                if _is_reference(value):
+                    dotted = f"{group}.{name}.{key}"
+                    table[key] = _secret(value, key=dotted, source=source, base=base, environment=environment)
+                    found.add(table[key])
+    return found
 
 
-def _secret(value: dict[str, str], *, key: str, source: str, base: Path, environment: Mapping[str, str]) -> str:
+def _is_reference(value: Any) -> bool:
+    return isinstance(value, dict) and len(value) == 1 and set(value) <= {"env", "file"}
+
+
+def _secret(value: dict[str, Any], *, key: str, source: str, base: Path, environment: Mapping[str, str]) -> str:
     if "env" in value:
-        secret = environment.get(value["env"], "").strip()
+        secret = environment.get(str(value["env"]), "").strip()
         text = f"the environment variable {value['env']} is not set"
     else:
-        path = base / Path(value["file"]).expanduser()
+        path = base / Path(str(value["file"])).expanduser()
         try:
             secret = path.read_text(encoding="utf-8").strip()
             text = f"the file {path} is empty"

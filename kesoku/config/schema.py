@@ -1,10 +1,13 @@
 """The configuration as frozen values. Docstrings under the fields are the reference; defaults are what most want."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+
+UserPath = Annotated[Path, AfterValidator(Path.expanduser)]
+"""A path in which ~ stands for the home folder."""
 
 
 class Table(BaseModel):
@@ -16,7 +19,7 @@ class Table(BaseModel):
 class StoreTable(Table):
     """Where everything is kept."""
 
-    path: Path | None = None
+    path: UserPath | None = None
     """The SQLite file. Default: kesoku/kesoku.db in the user's data folder."""
     busy_seconds: float = Field(default=5.0, gt=0, le=300)
     """How long to wait for another program that locks the file."""
@@ -26,7 +29,7 @@ class AgentTable(Table):
     """How the agent works."""
 
     model: str = ""
-    """The name of a `[models.<name>]` table, or `offline`. Default: `gemini` if it has a key; see N-15 in the docs."""
+    """A `[models.<name>]` table, or `offline`. Default: `gemini`, and `offline` for `kesoku chat` without a key."""
     fallback: tuple[str, ...] = ()
     """Models to try in turn when the first is overloaded or out of quota."""
     instructions: str = ""
@@ -47,9 +50,9 @@ class AgentTable(Table):
     """Tokens of history that one request may carry; the oldest turns are left out beyond it."""
     tool_output_limit: int = Field(default=65_536, ge=1024)
     """Bytes of one tool result that the model is shown; the middle is cut, and the cut named."""
-    workspace: Path | None = None
+    workspace: UserPath | None = None
     """Where tools read and write. Default: the current folder for `kesoku chat`, a folder a session elsewhere."""
-    roots: tuple[Path, ...] = ()
+    roots: tuple[UserPath, ...] = ()
     """More folders that tools and files in replies may touch."""
 
 
@@ -89,7 +92,7 @@ class LogTable(Table):
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     """The least severe level that is written."""
-    file: Path | None = None
+    file: UserPath | None = None
     """A file, rotated at 10 MB; default: standard error, and for `kesoku chat` a file beside the database."""
     format: Literal["auto", "human", "json"] = "auto"
     """`auto`: for people on a terminal, JSON lines elsewhere."""

@@ -10,6 +10,9 @@ from kesoku.ports.store import Transaction
 
 _OUTGOING = frozenset({MessageStatus.RESPONDED, MessageStatus.DELIVERED})
 
+_UNSEEN = frozenset({"system_prompt", "system_note", "summary"})
+"""Kinds that rest in responded: they are for the model."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
@@ -39,18 +42,20 @@ def advance(tx: Transaction, message_id: str, to: MessageStatus, act: Act) -> Re
 
 
 def refuse_forbidden(tx: Transaction, message_id: str, to: MessageStatus) -> None:
-    """Refuse what only the machinery may do: put a prompt back, or interrupt what is said and done.
+    """Refuse what only the machinery may do: put a prompt back, interrupt what is said and done, or show what is not
+    for people.
 
     Raises:
-        TransitionRefused: processing to pending_agent outside of recovery, or responded and delivered to interrupted
-            for anything but a tool call without a result.
+        TransitionRefused: processing to pending_agent outside of recovery; responded and delivered to interrupted for
+            anything but a tool call without a result; responded to delivered for what nobody is shown (K-051, K-059).
     """
     stored = tx.messages.get(message_id)
     if stored is None or stored.status is to:
         return
     back = to is MessageStatus.PENDING_AGENT
     undone = to is MessageStatus.INTERRUPTED and stored.status in _OUTGOING and not _is_open_call(stored)
-    if back or undone:
+    shown = to is MessageStatus.DELIVERED and stored.kind in _UNSEEN
+    if back or undone or shown:
         raise TransitionRefused(message_id=message_id, current=stored.status, to=to)
 
 

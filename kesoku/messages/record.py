@@ -135,12 +135,17 @@ def _envelope(message: Message, row: Mapping[str, Any]) -> dict[str, Any]:
         envelope["recipient"] = message.recipient.to_json()
     if message.channel is not None:
         envelope["channel"] = message.channel
-    if message.version != 1:
+    if message.version != _first_version(message):
         envelope["version"] = message.version
     if kind_of_row(row) != (message.kind, message.source.kind):
         envelope["kind"] = message.kind
         envelope["source"] = message.source.to_dict()
     return envelope
+
+
+def _first_version(message: Message) -> int:
+    """1, and 2 for a call with a result: the link to it is a version, but nothing that was said (C-02)."""
+    return 2 if getattr(message.content, "response_id", None) else 1
 
 
 def _no_cells(_: Message) -> dict[str, Any]:

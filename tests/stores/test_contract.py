@@ -16,6 +16,7 @@ from kesoku.testing.memory import MemoryStore
 from kesoku.testing.store_contract import StoreContract
 
 
+# The contract proves K-040, K-125, K-139, K-140, K-141, K-169 and K-171.
 class TestSqlStore(StoreContract):
     @pytest.fixture
     async def store(self, tmp_path: Path) -> AsyncIterator[Store]:

@@ -162,7 +162,7 @@ async def test_another_process_interrupts_without_any_wakeup() -> None:
 
 
 async def test_a_message_posted_while_nobody_listens_is_found() -> None:
-    # K-136, K-229
+    # K-136
     office = Office(ScriptedModel("hello"))
     prompt = await office.say()
     async with office.at_work():

@@ -40,7 +40,6 @@ async def test_what_is_done_is_not_claimed(bench: Bench) -> None:
 
 
 async def test_nothing_to_claim(bench: Bench) -> None:
-    # K-141
     assert await bench.gateway.claim("w1", EVERYTHING) is None
 
 

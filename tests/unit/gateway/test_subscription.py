@@ -34,7 +34,7 @@ async def notice(bench: Bench, text: str = "x", address: Address = ROOM) -> str:
 
 
 async def test_stored_before_anyone_sees_it_and_seen_once_by_everyone(bench: Bench) -> None:
-    # K-249, K-251
+    # K-249
     async with bench.gateway.listen(everything) as one, bench.process().listen(everything) as two:
         posted = [await notice(bench) for _ in range(5)]
         for subscription in (one, two):

@@ -100,6 +100,7 @@ FACTS: dict[str, Any] = {
     "seconds": 3.0,
     "tokens": 5,
     "limit": 4,
+    "known": ("a", "b"),
 }
 LEAVES = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, ModelError)]
 

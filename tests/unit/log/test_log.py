@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from kesoku import log
+from kesoku.errors import LogUnwritable
+from kesoku.render.mask import Mask
 
 SECRET = "sk-very-secret-value"
 
@@ -21,11 +23,11 @@ class Screen(io.StringIO):
 
 @contextmanager
 def logging_to(stream: io.StringIO | None = None, **options: object) -> Iterator[logging.Logger]:
-    handler = log.start(stream=stream, secrets=[SECRET], **options)  # type: ignore[arg-type]
+    stop = log.start(stream=stream, secrets=[SECRET], **options)  # type: ignore[arg-type]
     try:
         yield logging.getLogger("kesoku.test")
     finally:
-        log.stop(handler)
+        stop()
 
 
 def test_a_pipe_gets_json_with_ids_and_without_secrets() -> None:
@@ -80,8 +82,21 @@ def test_information_is_not_swallowed_and_levels_hold() -> None:
 def test_a_file_is_made_with_its_folder(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "kesoku.log"
     with logging_to(file=path) as logger:
-        logger.info("né \ud800")
-    assert json.loads(path.read_text(encoding="utf-8"))["text"] == "né \ud800"
+        logger.info("né")
+    assert json.loads(path.read_text(encoding="utf-8"))["text"] == "né"
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_any_text_can_be_written() -> None:
+    record = logging.LogRecord("kesoku", logging.INFO, __file__, 1, "half \ud800 a pair", (), None)
+    line = log.JsonFormatter(Mask(())).format(record)
+    assert json.loads(line)["text"] == "half \ud800 a pair"
+    assert line.isascii()
+
+
+def test_a_file_that_cannot_be_written_says_what_to_do() -> None:
+    with pytest.raises(LogUnwritable, match=r"set log\.file"):
+        log.start(file=Path("/proc/nowhere/kesoku.log"))
 
 
 @pytest.mark.parametrize("form", ["human", "json"])

@@ -1,0 +1,141 @@
+"""The terminal adapter: what a person types becomes prompts, records become scenes on a front end."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Set
+
+from kesoku import Address, Record
+from kesoku.adapter import (
+    Draft,
+    Inbox,
+    Outgoing,
+    OutgoingFile,
+    Receipt,
+    RenderContext,
+)
+from kesoku_cli.config import CliConfig
+from kesoku_cli.front import front_end
+from kesoku_cli.frontend import FrontEnd
+from kesoku_cli.person import Person
+from kesoku_cli.scene import scene_of, show
+from kesoku_cli.sitting import Sitting
+
+
+class CliAdapter:
+    """One sitting at a terminal. `exit_code` tells afterwards how it went."""
+
+    def __init__(self, chatbot_id: str, config: CliConfig) -> None:
+        self._config = config
+        here = Address(chatbot_id=chatbot_id, channel_id=config.channel)
+        self._target = _address(config.target) if config.target else here
+        self._is_viewer = self._target.chatbot_id != chatbot_id
+        self._sitting = Sitting(posted_is_out=self._is_viewer)
+        self._person: Person | None = None
+        self._front: FrontEnd | None = None
+        self._ready = asyncio.Event()
+        self._shown: dict[str, tuple[int, str, str]] = {}
+        self._seen: set[str] = set()
+        self._questions: set[str] = set()
+
+    @property
+    def exit_code(self) -> int:
+        """0; when one thing was asked: 1 if it was not answered, 130 if it was interrupted."""
+        return self._sitting.exit_code if self._person and self._person.has_ended else 0
+
+    async def run(self, inbox: Inbox) -> None:
+        """Sit until the person leaves, or until the one question is answered."""
+        config = self._config
+        front = self._front = front_end(config, sys.stdin, sys.stdout, sys.stderr, os.environ)
+        person = self._person = Person(
+            inbox=inbox,
+            front=front,
+            sitting=self._sitting,
+            target=self._target,
+            author=config.author,
+            in_order=config.output == "json",
+        )
+        self._ready.set()
+        try:
+            async with inbox.follow(self._target) as records, asyncio.TaskGroup() as group:
+                duties = [group.create_task(self._follow(records, person)), group.create_task(person.act())]
+                if config.question is not None:
+                    person.submitted(config.question)
+                    person.ended()
+                await front.run(person)
+                for duty in duties:
+                    duty.cancel()
+            if self._sitting.is_running:
+                await person.interrupt()
+        finally:
+            front.close()
+
+    async def _follow(self, records: AsyncIterator[Record], person: Person) -> None:
+        async for record in records:
+            self._saw(record, already=person.said)
+            person.check()
+
+    def _saw(self, record: Record, *, already: Set[str]) -> None:
+        front = self._shows()
+        happened = self._sitting.saw(record)
+        if self._is_viewer and record.id not in self._seen | already and record.kind != "system_note":
+            self._seen.add(record.id)
+            show(scene_of(record), front, thoughts=self._config.thoughts)
+        if happened == "started":
+            front.turn_started()
+        elif happened is not None:
+            for question in tuple(self._questions):
+                front.question_closed(question)
+            self._questions.clear()
+            front.turn_ended(happened)
+
+    # What the core sends.
+
+    def render(self, record: Record, context: RenderContext) -> tuple[Outgoing, ...]:
+        """One scene, then the files that it names."""
+        scene = Outgoing(text=json.dumps(scene_of(record, context)))
+        files = [Outgoing(files=(OutgoingFile(path=path, name=path.name),)) for path in context.files.values() if path]
+        return (scene, *files)
+
+    async def send(self, address: Address, outgoing: Outgoing, key: str) -> Receipt:
+        """Show it. The receipt says no more than that it was handed to the terminal."""
+        await self._ready.wait()
+        front = self._shows()
+        if outgoing.files:
+            for file in outgoing.files:
+                front.file(file.name, str(file.path))
+        else:
+            self._show(outgoing.text, front)
+        return Receipt(platform_ids=(key,))
+
+    def _show(self, text: str, front: FrontEnd) -> None:
+        try:
+            scene = json.loads(text)
+        except ValueError:
+            scene = {"show": "notice", "text": text}
+        if scene["show"] == "question":
+            self._questions.add(scene["id"])
+        show(scene, front, thoughts=self._config.thoughts)
+
+    async def draft(self, address: Address, draft: Draft) -> None:
+        """Show what is new of a running reply."""
+        step, thought, text = self._shown.get(draft.turn_id, (0, "", ""))
+        if step != draft.step:
+            thought = text = ""
+        self._shown = {draft.turn_id: (draft.step, draft.thought, draft.text)}
+        front = self._shows()
+        if self._config.thoughts and (new := draft.thought.removeprefix(thought)):
+            front.thought_delta(new)
+        if new := draft.text.removeprefix(text):
+            front.answer_delta(new)
+
+    def _shows(self) -> FrontEnd:
+        if self._front is None:
+            raise RuntimeError("the terminal is not open")
+        return self._front
+
+
+def _address(text: str) -> Address:
+    chatbot_id, _, channel_id = text.partition(":")
+    return Address(chatbot_id=chatbot_id, channel_id=channel_id)

@@ -1,0 +1,96 @@
+"""The person at the terminal: what they do there reaches the inbox, one thing after the other."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from uuid import uuid4
+
+from kesoku import Address
+from kesoku.adapter import Inbox, Pressed, Principal, Prompt
+from kesoku_cli.frontend import FrontEnd
+from kesoku_cli.sitting import Sitting
+
+Act = Callable[[], Awaitable[None]]
+_LEAVE = {"/quit", "/exit"}
+
+
+class Person:
+    """The `Listener` of a front end. `act` does what was asked for; `check` sees whether that was all."""
+
+    def __init__(
+        self, *, inbox: Inbox, front: FrontEnd, sitting: Sitting, target: Address, author: str, in_order: bool
+    ) -> None:
+        """`in_order`: each message waits for the answer to the one before, as a program expects that pipes many."""
+        self._inbox, self._front, self._sitting, self._target = inbox, front, sitting, target
+        self._principal = Principal(user_id="local", display_name=author, is_dm=True)
+        self._in_order = in_order
+        self._acts: asyncio.Queue[Act] = asyncio.Queue()
+        self._urgent: asyncio.Queue[Act] = asyncio.Queue()
+        self._at_rest = asyncio.Event()
+        self._at_rest.set()
+        self.said: set[str] = set()
+        """The ids of the messages that were taken in."""
+        self.has_ended = False
+        """Whether nothing more will be asked."""
+
+    async def act(self) -> None:
+        """Hand on what the person does until cancelled: messages in their order, answers and Ctrl-C past them."""
+        async with asyncio.TaskGroup() as group:
+            for acts in (self._acts, self._urgent):
+                group.create_task(self._do(acts))
+
+    async def _do(self, acts: asyncio.Queue[Act]) -> None:
+        while True:
+            await (await acts.get())()
+            self.check()
+
+    def check(self) -> None:
+        """Let the next message go, and leave when everything is answered."""
+        (self._at_rest.clear if self._sitting.is_waiting else self._at_rest.set)()
+        if self.has_ended and self._acts.empty() and not self._sitting.is_waiting:
+            self._front.close()
+
+    def submitted(self, text: str) -> None:
+        """Hand a message to the inbox, after those before it."""
+        if text.strip() in _LEAVE:
+            self.left()
+        elif text.strip():
+            self._front.prompt_shown(text)
+            self._acts.put_nowait(lambda: self._say(text))
+
+    def answered(self, question: str, value: str) -> None:
+        """Answer a question."""
+        self._urgent.put_nowait(lambda: self._press(question, value))
+
+    def interrupted(self) -> None:
+        """Stop the running turn."""
+        self._urgent.put_nowait(self.interrupt)
+
+    def left(self) -> None:
+        """Leave now."""
+        self._front.close()
+
+    def ended(self) -> None:
+        """Leave once everything that was asked has come to rest."""
+        self.has_ended = True
+        self._acts.put_nowait(_nothing)
+
+    async def interrupt(self) -> None:
+        """End the running turn of the channel, whoever started it."""
+        await self._inbox.interrupt(self._target, by=self._principal.user_id)
+
+    async def _say(self, text: str) -> None:
+        key = str(uuid4())
+        prompt = Prompt(keys=(key,), address=self._target, principal=self._principal, text=text, said=text)
+        if self._in_order:
+            await self._at_rest.wait()
+        for record in await self._inbox.accept([prompt]):
+            self.said.add(record.id)
+            self._sitting.asked(record)
+
+    async def _press(self, question: str, value: str) -> None:
+        press = Pressed(key=str(uuid4()), address=self._target, principal=self._principal, token=question, value=value)
+        await self._inbox.accept([press])
+
+
+async def _nothing() -> None:
+    """Wake the acts."""

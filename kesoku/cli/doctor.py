@@ -1,0 +1,146 @@
+"""`kesoku doctor`: check everything that `run` and `chat` need, with the same validator, and say how to fix it."""
+
+import argparse
+import asyncio
+import json
+import os
+import sqlite3
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from kesoku import plugins
+from kesoku.adapter.manifest import Finding, Severity
+from kesoku.app import Place
+from kesoku.app.model import choose
+from kesoku.app.toolbox import toolbox
+from kesoku.cli.exit import Exit
+from kesoku.config import Config, Loaded, load
+from kesoku.errors import ConfigError, ConfigInvalid, KesokuError, ModelKeyMissing, PluginError
+from kesoku.render.mask import Mask
+from kesoku.store import SqlStore
+
+_MARKS = {Severity.OK: "ok     ", Severity.WARNING: "warning", Severity.ERROR: "ERROR  "}
+_COLOURS = {Severity.OK: "32", Severity.WARNING: "33", Severity.ERROR: "31"}
+_SAFE_SQLITE = (3, 51, 3)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the findings; 1 if one of them is an error."""
+    findings, secrets = asyncio.run(_examine(options))
+    mask = Mask(secrets)
+    for finding in findings:
+        print(mask.text(_json(finding) if options.json else _line(finding)))
+    broken = any(finding.severity is Severity.ERROR for finding in findings)
+    return Exit.FAILED if broken else Exit.OK
+
+
+async def _examine(options: argparse.Namespace) -> tuple[list[Finding], frozenset[str]]:
+    loaded, findings = _config(options)
+    if loaded is None:
+        return findings, frozenset()
+    findings += await _database(loaded.config)
+    findings += _tools(loaded.config)
+    findings.append(_model(loaded.config))
+    for name, entry in loaded.config.adapters.items():
+        findings += await _adapter(name, entry.type, entry.settings)
+    return findings, loaded.secrets
+
+
+def _config(options: argparse.Namespace) -> tuple[Loaded | None, list[Finding]]:
+    try:
+        loaded = load(options.config)
+    except ConfigInvalid as error:
+        return None, [_error("config", str(each), "correct the value") for each in error.problems]
+    except ConfigError as error:
+        return None, [_error("config", str(error), "name an existing file, or leave --config out")]
+    # What only warns at start is an error here (N-16).
+    odd = [_error("config", str(each), "correct or remove it") for each in loaded.warnings]
+    where = str(loaded.path) if loaded.path else "no file; the defaults hold"
+    return loaded, [*odd, Finding(check="config", severity=Severity.OK, text=where)]
+
+
+async def _database(config: Config) -> list[Finding]:
+    place = Place.of(config, os.environ)
+    findings = [_sqlite()]
+    if not place.database.exists():
+        ground = next(each for each in place.database.parents if each.exists())
+        if not ground.is_dir() or not os.access(ground, os.W_OK | os.X_OK):
+            text = f"{place.database} cannot be made: {ground} takes no new files"
+            return [*findings, _error("database", text, "make that folder writable, or set store.path")]
+        text = f"{place.database} will be made at the first start"
+        return [*findings, Finding(check="database", severity=Severity.OK, text=text)]
+    try:
+        store = await SqlStore.open(place.database, patience=config.store.busy_seconds)
+        try:
+            problems = await store.check()
+        finally:
+            await store.aclose()
+    except KesokuError as error:
+        return [*findings, _error("database", str(error), "see the text")]
+    if problems:
+        fix = "restore a backup, or move the file away to begin anew"
+        return [*findings, _error("database", f"{place.database}: {problems[0]}", fix)]
+    return [*findings, Finding(check="database", severity=Severity.OK, text=str(place.database))]
+
+
+def _sqlite() -> Finding:
+    if sqlite3.sqlite_version_info >= _SAFE_SQLITE:
+        return Finding(check="sqlite", severity=Severity.OK, text=sqlite3.sqlite_version)
+    text = f"{sqlite3.sqlite_version}: before 3.51.3 two processes on one file could damage it in rare cases"
+    fix = "Kesoku's own processes take turns; to be safe with other programs too: pip install 'kesoku[sqlite]'"
+    return Finding(check="sqlite", severity=Severity.WARNING, text=text, fix=fix)
+
+
+def _tools(config: Config) -> list[Finding]:
+    try:
+        box = toolbox(config)
+    except ConfigInvalid as error:
+        return [_error("tools", str(each), "correct or remove the table") for each in error.problems]
+    return [
+        Finding(check="tools", severity=Severity.OK, text=", ".join(f"{name} ({box.policy(name)})" for name in box))
+    ]
+
+
+def _model(config: Config) -> Finding:
+    try:
+        model, *_ = choose(config, offline_fallback=False)
+    except ModelKeyMissing as error:
+        if config.agent.model:
+            return _error("model", str(error), "give it a key")
+        fix = "set GEMINI_API_KEY; until then `kesoku chat` uses the offline model, and `kesoku run` does not start"
+        return Finding(check="model", severity=Severity.WARNING, text=str(error), fix=fix)
+    except KesokuError as error:
+        return _error("model", str(error), "correct agent.model or its table")
+    return Finding(check="model", severity=Severity.OK, text=model.name)
+
+
+async def _adapter(name: str, kind: str, settings: Any) -> Sequence[Finding]:
+    check = f"adapters.{name}"
+    try:
+        manifest: Any = plugins.find(plugins.ADAPTERS, kind)
+        found = await manifest.doctor(name, settings)
+    except PluginError as error:
+        return [_error(check, str(error), "install what it needs")]
+    closed = not manifest.capabilities.local and not settings.allow and not settings.admins
+    if closed:
+        text, fix = "nobody may talk to it", f'add for example allow = ["user:ID"] to [{check}]'
+        found = [*found, Finding(check=check, severity=Severity.WARNING, text=text, fix=fix)]
+    return found or [Finding(check=check, severity=Severity.OK, text=manifest.title)]
+
+
+def _error(check: str, text: str, fix: str) -> Finding:
+    return Finding(check=check, severity=Severity.ERROR, text=text, fix=fix)
+
+
+def _line(finding: Finding) -> str:
+    mark = _MARKS[finding.severity]
+    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
+        mark = f"\x1b[{_COLOURS[finding.severity]}m{mark}\x1b[0m"
+    fix = f"\n        fix: {finding.fix}" if finding.fix else ""
+    return f"{mark} {finding.check}: {finding.text}{fix}"
+
+
+def _json(finding: Finding) -> str:
+    return json.dumps(asdict(finding), ensure_ascii=False)

@@ -1,0 +1,138 @@
+"""The command line: parses, then hands over to one module a command. Nothing heavy is imported before it is needed."""
+
+import argparse
+import errno
+import importlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from kesoku.cli.exit import EXIT, Exit, code_of
+from kesoku.errors import KesokuError
+
+_UNWRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
+_EPILOG = "exit codes:\n" + "\n".join(f"  {code.value:>3}  {text}" for code, text in EXIT.items())
+
+
+def run() -> None:
+    """Entry point of the `kesoku` command."""
+    _open_streams()
+    raise SystemExit(main(sys.argv[1:]))
+
+
+def _open_streams() -> None:
+    """Give a standard stream that came closed (`kesoku chat <&-`) nowhere to go, before a file takes its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code."""
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return Exit.OK
+    return _guarded(options)
+
+
+def _guarded(options: argparse.Namespace) -> int:
+    module = importlib.import_module(f"kesoku.cli.{options.command}")
+    try:
+        with _ungrouped():
+            return int(module.run(options))
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away; say nothing more, not even at exit.
+        sys.stdout = None
+        return Exit.BROKEN_PIPE
+    except KesokuError as error:
+        print(f"kesoku: {error}", file=sys.stderr)
+        return code_of(error)
+    except OSError as error:
+        if error.errno not in _UNWRITTEN:
+            raise
+        print(f"kesoku: the output cannot be written ({error.strerror})", file=sys.stderr)
+        return Exit.CANNOT_STORE
+
+
+@contextmanager
+def _ungrouped() -> Iterator[None]:
+    """Raise what ended a task as itself, not in the groups of tasks that it went through."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        first: BaseException = group
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        raise first from group
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line as data, for help texts, the reference page and tests."""
+    parser = argparse.ArgumentParser(
+        prog="kesoku",
+        description="AI bots on many platforms at once. Start with: kesoku chat",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=_version())
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--config", type=Path, metavar="FILE", help="the config file (default: ./config.toml)")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    _chat(commands.add_parser("chat", parents=[shared], help="talk in this terminal", description=_CHAT))
+    _run(commands.add_parser("run", parents=[shared], help="serve every configured adapter", description=_RUN))
+    _doctor(commands.add_parser("doctor", parents=[shared], help="check the set-up", description=_DOCTOR))
+    return parser
+
+
+_CHAT = (
+    "Talk in this terminal. With a question: answer it and leave. With piped input: the input is the question, or goes "
+    "along with it. Without a key the built-in offline model answers and says so."
+)
+_RUN = "Serve every adapter of the config file until SIGTERM or Ctrl-C, then finish what runs and leave."
+_DOCTOR = (
+    "Check config, database, model and every adapter, and say how to fix what is wrong. Exit code 1 if anything is."
+)
+
+
+def _chat(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("question", nargs="*", type=_words, help="ask this and leave; '-' reads standard input")
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--resume", action="store_true", help="go on with the last conversation of this terminal")
+    place.add_argument(
+        "--session",
+        metavar="WHERE",
+        type=_words,
+        help="go on with a session id, or speak into a channel such as discord:1234",
+    )
+    parser.add_argument("--model", metavar="NAME", type=_words, help="a model of the config file, or offline")
+    parser.add_argument("--yes", action="store_true", help="run tools with side effects without asking")
+    parser.add_argument("--json", action="store_true", help="one JSON event a line, for programs")
+    parser.add_argument("--plain", action="store_true", help="no colour, no live screen")
+
+
+def _words(given: str) -> str:
+    """What was given, whatever bytes it is. Nothing, as from an empty variable of a script, is a mistake."""
+    words = os.fsencode(given).decode("utf-8", "replace")
+    if not words.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return words
+
+
+def _run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--only", action="append", metavar="NAME", help="serve only this adapter (may be repeated)")
+
+
+def _doctor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="findings as JSON")
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return f"kesoku {version('kesoku')}"

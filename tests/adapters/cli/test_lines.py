@@ -1,0 +1,315 @@
+"""The front ends that redraw nothing, on real pipes and a real pseudo-terminal."""
+
+import asyncio
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kesoku_cli.frontend import Choice, FrontEnd, can_redraw
+from kesoku_cli.machine import Machine
+from kesoku_cli.plain import Plain
+
+CHOICES = (Choice(key="y", label="yes", value="yes"), Choice(key="n", label="no", value="no"))
+
+
+class Reports:
+    """A listener that keeps what was reported and wakes who waits for it."""
+
+    def __init__(self) -> None:
+        self.all: list[tuple[str, ...]] = []
+        self.changed = asyncio.Event()
+
+    def _add(self, *report: str) -> None:
+        self.all.append(report)
+        self.changed.set()
+
+    def submitted(self, text: str) -> None:
+        self._add("submitted", text)
+
+    def answered(self, question: str, value: str) -> None:
+        self._add("answered", question, value)
+
+    def interrupted(self) -> None:
+        self._add("interrupted")
+
+    def left(self) -> None:
+        self._add("left")
+
+    def ended(self) -> None:
+        self._add("ended")
+
+    async def wait(self, *report: str) -> None:
+        while report not in self.all:
+            self.changed.clear()
+            async with asyncio.timeout(10):
+                await self.changed.wait()
+
+
+@contextlib.asynccontextmanager
+async def running(front: FrontEnd) -> AsyncIterator[Reports]:
+    reports = Reports()
+    task = asyncio.create_task(front.run(reports))
+    yield reports
+    front.close()
+    async with asyncio.timeout(10):
+        await task
+
+
+@pytest.fixture
+def pipe() -> Iterator[Callable[[bytes], object]]:
+    """Make a stdin that is a pipe with this in it, at its end."""
+    with contextlib.ExitStack() as stack:
+
+        def make(content: bytes) -> object:
+            reading, writing = os.pipe()
+            os.write(writing, content)
+            os.close(writing)
+            return stack.enter_context(os.fdopen(reading))
+
+        yield make
+
+
+def plain() -> tuple[Plain, BytesIO]:
+    out = BytesIO()
+    return Plain(out=out), out
+
+
+def test_an_answer_streams_and_is_written_once() -> None:
+    front, out = plain()
+    for piece in ("# Hel", "lo\r", "\n\nyou"):
+        front.answer_delta(piece)
+    assert out.getvalue().decode() == "# Hello\n\nyou"
+    front.answer("# Hello\r\n\nyou too\n")
+    assert out.getvalue().decode() == "# Hello\n\nyou too\n"
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.text(max_size=40), st.lists(st.integers(0, 40), max_size=4))
+def test_an_answer_is_what_was_written(text: str, cuts: list[int]) -> None:
+    """However it was cut into deltas, the whole text stands there once."""
+    front, out = plain()
+    at = 0
+    for cut in sorted(cuts):
+        front.answer_delta(text[at:cut])
+        at = max(at, cut)
+    front.answer(text)
+    once, single = plain()
+    once.answer(text)
+    assert out.getvalue().decode().split() == single.getvalue().decode().split()
+
+
+def test_another_answer_is_marked() -> None:
+    front, out = plain()
+    front.answer_delta("one two")
+    front.answer("three")
+    assert out.getvalue().decode() == "one two\n[notice] the answer differs from what is written above:\nthree\n"
+
+
+def test_what_is_said_beside_a_call_is_no_thought_twice() -> None:
+    front, out = plain()
+    front.answer_delta("I look.")
+    front.thought("I look.")
+    front.call("1", "read_file", "read_file('x')\nand more")
+    front.result("1", "read_file", "text\n" * 50)
+    front.result("1", "read_file", "broken", failed=True)
+    front.answer("done")
+    lines = out.getvalue().decode().split("\n")
+    assert lines[:3] == ["I look.", "[call read_file] read_file('x')", "[call read_file] and more"]
+    assert lines.count("[result read_file] text") == 40
+    assert "[result read_file] ... 10 more lines" in lines
+    assert lines[-3:] == ["[failed read_file] broken", "done", ""]
+
+
+def test_nothing_acts_on_the_terminal() -> None:
+    evil = "\x1b[2J\x9b1m\u202e\x07"
+    front, out = plain()
+    front.answer_delta(evil)
+    front.thought(evil)
+    front.call("1", evil, evil)
+    front.result("1", evil, evil)
+    front.error(evil)
+    front.notice(evil)
+    front.prompt_shown(evil, evil)
+    front.file(evil, evil)
+    front.answer(evil)
+    written = out.getvalue().decode()
+    assert not set(evil) & set(written) - set("[2J1m")
+
+
+def test_all_but_the_answer_may_go_elsewhere() -> None:
+    out, side = BytesIO(), BytesIO()
+    front = Plain(out=out, side=side)
+    front.thought("hm")
+    front.answer_delta("yes")
+    front.notice("by the way")
+    front.answer("yes, indeed")
+    assert out.getvalue() == b"yes, indeed\n"
+    assert side.getvalue() == b"[thought] hm\n[notice] by the way\n"
+
+
+async def test_piped_lines_are_messages(pipe: Callable[[bytes], object]) -> None:
+    front = Plain(out=BytesIO(), stdin=pipe("one\r\n\nzwölf 漢\n".encode() + b"bro\xffken"))  # type: ignore[arg-type]
+    async with running(front) as reports:
+        await reports.wait("ended")
+    assert reports.all == [("submitted", "one"), ("submitted", "zwölf 漢"), ("submitted", "bro\ufffdken"), ("ended",)]
+
+
+async def test_a_large_pipe_is_read_whole(tmp_path: Path) -> None:
+    lines = [f"line {number} 漢字" for number in range(20_000)]
+    (tmp_path / "stdin").write_text("\n".join(lines))
+    with (tmp_path / "stdin").open() as stdin:
+        async with running(Plain(out=BytesIO(), stdin=stdin)) as reports:
+            await reports.wait("ended")
+    assert [report[1] for report in reports.all[:-1]] == lines
+
+
+async def test_without_a_terminal_a_question_gets_its_default() -> None:
+    front, out = plain()
+    async with running(front) as reports:
+        await asyncio.sleep(0)
+        front.question("q", "Run it?", CHOICES, "no")
+        await reports.wait("answered", "q", "no")
+    assert "nobody can answer here: no" in out.getvalue().decode()
+
+
+async def test_a_question_is_answered_by_a_line() -> None:
+    master, slave = pty.openpty()
+    out = BytesIO()
+    with os.fdopen(slave) as stdin:
+        front = Plain(out=out, stdin=stdin)
+        async with running(front) as reports:
+            front.question("q1", "Run it?", CHOICES, "no")
+            front.question("q2", "And this?", CHOICES, "no")
+            os.write(master, b"what is it?\nYES\nn\ny\n")
+            await reports.wait("submitted", "y")
+            os.write(master, b"\x04")
+            await reports.wait("left")
+        os.close(master)
+    assert reports.all == [
+        ("submitted", "what is it?"),
+        ("answered", "q1", "yes"),
+        ("answered", "q2", "no"),
+        ("submitted", "y"),
+        ("left",),
+    ]
+    assert "[question] y) yes  n) no" in out.getvalue().decode()
+
+
+async def test_ctrl_c_interrupts_then_leaves() -> None:
+    front, _ = plain()
+    async with running(front) as reports:
+        await asyncio.sleep(0)
+        front.turn_started()
+        os.kill(os.getpid(), signal.SIGINT)
+        await reports.wait("interrupted")
+        os.kill(os.getpid(), signal.SIGINT)
+        await reports.wait("left")
+    assert reports.all == [("interrupted",), ("left",)]
+
+
+def test_a_reader_that_went_away_is_noticed() -> None:
+    program = (
+        "import asyncio, sys\n"
+        "from kesoku_cli.plain import Plain\n"
+        "front = Plain(out=sys.stdout.buffer)\n"
+        "class Reports:\n"
+        "    def left(self): front.close()\n"
+        "async def main():\n"
+        "    running = asyncio.ensure_future(front.run(Reports()))\n"
+        "    while not running.done():\n"
+        "        front.notice('x' * 1000)\n"
+        "        await asyncio.sleep(0)\n"
+        "asyncio.run(main())\n"
+    )
+    ended = subprocess.run(
+        ["/bin/sh", "-c", '"$0" -c "$1" | head -c 10', sys.executable, program],
+        capture_output=True,
+        timeout=20,
+        check=True,
+    )
+    assert (ended.stdout, ended.stderr) == (b"[notice] x", b"")
+
+
+@pytest.mark.parametrize(
+    ("environ", "able"),
+    [
+        ({"TERM": "xterm"}, True),
+        ({"TERM": "xterm", "KESOKU_PLAIN": "0"}, True),
+        ({"TERM": "xterm", "KESOKU_PLAIN": "1"}, False),
+        ({"TERM": "dumb"}, False),
+        ({}, False),
+    ],
+)
+def test_who_can_redraw(environ: dict[str, str], able: bool) -> None:
+    master, slave = pty.openpty()
+    with os.fdopen(slave) as tty, os.fdopen(master, "w") as other, Path(os.devnull).open() as nothing:
+        assert can_redraw(tty, other, environ) is able
+        assert not can_redraw(nothing, other, environ)
+
+
+def events(out: BytesIO) -> list[dict[str, object]]:
+    return [json.loads(line) for line in out.getvalue().decode().split("\n")[:-1]]
+
+
+async def test_each_event_is_a_line_of_json() -> None:
+    out = BytesIO()
+    front = Machine(out=out)
+    async with running(front) as reports:
+        await asyncio.sleep(0)
+        front.turn_started()
+        front.prompt_shown("hi\nthere", "Ann")
+        front.thought_delta("h")
+        front.thought("hm \x1b")
+        front.call("1", "tool", "tool()")
+        front.result("1", "tool", "boom", failed=True)
+        front.question("q", "Run it?", CHOICES, "no")
+        await reports.wait("answered", "q", "no")
+        front.answer_delta("漢")
+        front.answer("漢字 \ud83d", {"turn_time": 2.1})
+        front.file("a.txt", "/x/a.txt")
+        front.notice("n")
+        front.error("e")
+        front.turn_ended("processed")
+    told = events(out)
+    assert [event["type"] for event in told[:7]] == [
+        *("turn_started", "prompt", "thought_delta", "thought", "call", "result", "question")
+    ]
+    assert [event["type"] for event in told[7:]] == ["answer_delta", "answer", "file", "notice", "error", "turn_ended"]
+    assert told[1] == {"type": "prompt", "text": "hi\nthere", "author": "Ann"}
+    assert told[5] == {"type": "result", "id": "1", "name": "tool", "text": "boom", "failed": True}
+    assert told[6]["choices"] == [
+        {"key": "y", "label": "yes", "value": "yes"},
+        {"key": "n", "label": "no", "value": "no"},
+    ]
+    assert told[8] == {"type": "answer", "text": "漢字 \ud83d", "metrics": {"turn_time": 2.1}}
+    assert "漢字" in out.getvalue().decode()
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.text(st.characters()))
+def test_any_text_comes_back_from_json(text: str) -> None:
+    """Also with lone surrogates, line feeds and separators."""
+    out = BytesIO()
+    Machine(out=out).answer_delta(text)
+    assert events(out) == [{"type": "answer_delta", "text": text}]
+
+
+@pytest.mark.parametrize("module", ["frontend", "plain", "machine"])
+def test_simple_front_ends_do_not_import_the_terminal(module: str) -> None:
+    program = (
+        f"import sys, kesoku_cli.{module}; "
+        "print([name for name in ('prompt_toolkit', 'rich', 'pygments') if name in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=20)
+    assert told.stdout == "[]\n"

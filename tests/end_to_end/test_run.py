@@ -1,0 +1,160 @@
+"""`kesoku run` with a recording platform, alone, beside `kesoku chat`, killed and told to stop."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import closing
+
+import pytest
+
+from .conftest import Home, Station
+
+pytestmark = pytest.mark.slow
+
+
+def statuses(home: Home) -> list[tuple[str, str, str]]:
+    with closing(sqlite3.connect(home.database)) as connection:
+        found = connection.execute("SELECT chatbot_id, kind, status FROM messages ORDER BY seq")
+        return [tuple(row) for row in found]
+
+
+def wait_for(home: Home, text: str) -> None:
+    """Wait until a message with this text is in processing."""
+    deadline = time.monotonic() + 30
+    query = "SELECT count(*) FROM messages WHERE status = 'processing' AND content LIKE ?"
+    while time.monotonic() < deadline:
+        if home.database.exists():
+            with closing(sqlite3.connect(home.database)) as connection:
+                try:
+                    if connection.execute(query, (f"%{text}%",)).fetchone()[0]:
+                        return
+                except sqlite3.OperationalError:
+                    pass
+        time.sleep(0.02)
+    raise AssertionError(f"{text!r} never ran")
+
+
+def test_a_person_on_a_platform_is_answered(station: Station) -> None:  # K-136
+    station.platform.say("kitchen", "what is 6 * 7?")  # before anybody serves
+    run = station.home.start("run")
+    assert "42" in station.shows("kitchen", "42")[-1]
+    run.send_signal(signal.SIGTERM)
+    assert run.wait(timeout=30) == 143
+
+
+def test_chat_beside_run_on_one_file_does_not_disturb_it(station: Station) -> None:  # store rule 6
+    run = station.home.start("run")
+    station.platform.say("kitchen", "slow 4")
+    wait_for(station.home, "slow 4")
+    for number in range(3):
+        assert str(number + 7) in station.home.run("chat", f"what is {number} + 7?").stdout
+        station.platform.say("hall", f"what is 100 + {number}?", by=f"person{number}")
+        station.shows("hall", str(100 + number))
+    shown = station.shows("kitchen", "4")
+    assert len(shown) == 1, shown
+    assert len(station.platform.texts("hall")) == 3
+    run.send_signal(signal.SIGINT)
+    assert run.wait(timeout=30) == 130
+    by_bot = {bot: [status for each, _, status in statuses(station.home) if each == bot] for bot in ("cli", "room")}
+    assert set(by_bot["cli"]) == {"processed", "delivered"}
+    assert set(by_bot["room"]) == {"processed", "delivered"}
+    with closing(sqlite3.connect(station.home.database)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        owners = connection.execute("SELECT DISTINCT actor FROM events WHERE reason = 'finish'").fetchall()
+    assert len(owners) == 4  # one run, three chats: nobody worked for anybody else
+
+
+def test_chat_speaks_into_a_served_channel_and_the_server_delivers(station: Station) -> None:
+    run = station.home.start("run")
+    station.platform.say("kitchen", "what is 1 + 1?")
+    station.shows("kitchen", "2")
+    done = station.home.run("chat", "--session", "room:kitchen", "what is 6 * 7?")
+    assert done.returncode == 0, done.stderr
+    assert "42" in done.stdout
+    assert any("42" in text for text in station.shows("kitchen", "42"))
+    run.send_signal(signal.SIGTERM)
+    run.wait(timeout=30)
+
+
+def test_without_a_server_chat_answers_and_run_delivers_later(station: Station) -> None:
+    done = station.home.run("chat", "--session", "room:kitchen", "what is 6 * 7?")
+    assert "kesoku run` will deliver it" in done.stderr
+    assert "42" in done.stdout
+    assert station.platform.texts("kitchen") == []
+    run = station.home.start("run")
+    assert len(station.shows("kitchen", "42")) == 1
+    run.send_signal(signal.SIGTERM)
+    run.wait(timeout=30)
+
+
+def test_a_second_server_refuses_and_names_the_first(station: Station) -> None:  # complaint 144
+    first = station.home.start("run")
+    station.platform.say("kitchen", "what is 1 + 1?")
+    station.shows("kitchen", "2")
+    second = station.home.run("run")
+    assert second.returncode == 75
+    assert str(first.pid) in second.stderr
+    assert "room" in second.stderr
+    first.send_signal(signal.SIGTERM)
+    first.wait(timeout=30)
+
+
+@pytest.mark.parametrize("kills", [1, 3])
+def test_killed_servers_lose_nothing_and_double_nothing(station: Station, kills: int) -> None:
+    for round_number in range(kills):
+        run = station.home.start("run")
+        station.platform.say("kitchen", f"slow {round_number + 2}")
+        wait_for(station.home, f"slow {round_number + 2}")
+        run.kill()
+        run.wait()
+    run = station.home.start("run")
+    station.platform.say("hall", "what is 6 * 7?")
+    station.shows("hall", "42")
+    deadline = time.monotonic() + 40
+    while any(status in {"pending_agent", "processing", "pending"} for _, _, status in statuses(station.home)):
+        assert time.monotonic() < deadline, statuses(station.home)
+        time.sleep(0.05)
+    run.send_signal(signal.SIGTERM)
+    run.wait(timeout=30)
+    answered = [status for _, kind, status in statuses(station.home) if kind == "user_prompt"]
+    assert set(answered) <= {"processed", "interrupted"}
+    assert len(station.platform.texts("kitchen")) >= 1
+    assert len({shown.key for shown in station.platform.shown("kitchen")}) == len(station.platform.shown("kitchen"))
+
+
+def test_sigterm_lets_the_running_turn_end(station: Station) -> None:
+    run = station.home.start("run")
+    station.platform.say("kitchen", "slow 2")
+    wait_for(station.home, "slow 2")
+    run.send_signal(signal.SIGTERM)
+    assert run.wait(timeout=40) == 143
+    assert len(station.platform.texts("kitchen")) == 1
+
+
+def test_strangers_are_turned_away_and_not_stored(station: Station) -> None:  # N-17 N-21 complaint 163
+    config = station.home.work / "config.toml"
+    config.write_text(config.read_text(encoding="utf-8").replace('["everyone"]', '["user:bob"]'), encoding="utf-8")
+    run = station.home.start("run")
+    station.platform.say("kitchen", "my secret plan", by="eve")
+    station.shows("kitchen", "only talks to people on its list")
+    station.platform.say("kitchen", "what is 6 * 7?", by="bob")
+    station.shows("kitchen", "42")
+    run.send_signal(signal.SIGTERM)
+    run.wait(timeout=30)
+    with closing(sqlite3.connect(station.home.database)) as connection:
+        assert connection.execute("SELECT count(*) FROM messages WHERE content LIKE '%secret%'").fetchone() == (0,)
+
+
+def test_json_chat_sees_turns_of_a_served_channel(station: Station) -> None:
+    run = station.home.start("run")
+    station.platform.say("kitchen", "what is 1 + 1?")
+    station.shows("kitchen", "2")
+    chat = station.home.start("chat", "--json", "--session", "room:kitchen", stdin=subprocess.PIPE)
+    out, _ = chat.communicate("what is 2 + 3?\n", timeout=40)
+    kinds = [json.loads(line)["type"] for line in out.splitlines()]
+    assert "call" in kinds
+    assert "answer" in kinds
+    run.send_signal(signal.SIGTERM)
+    run.wait(timeout=30)
