@@ -64,7 +64,7 @@ def test_role_and_type_are_fixed_by_the_class() -> None:  # K-005..K-011
     assert {kind: (each.role.value, each.type and each.type.value) for kind, each in KINDS.items()} == ROLE_AND_TYPE
 
 
-# title: maker, role, type, sender, first status, metadata (K-021..K-068)
+# title: maker, role, type, sender, first status, metadata; the place of each is told by the turns that post it
 CATEGORY: dict[str, tuple[Callable[[], Message], str, str, str, str, dict[str, Any]]] = {
     "standard user message": (  # K-021 K-022 K-024
         lambda: make.user_prompt(
@@ -90,7 +90,7 @@ CATEGORY: dict[str, tuple[Callable[[], Message], str, str, str, str, dict[str, A
         "pending_agent",
         {"is_cronjob": True},
     ),
-    "compaction trigger": (  # K-029 K-030 K-032
+    "compaction trigger": (  # K-030 K-032
         make.compaction_prompt,
         "user",
         "text",
@@ -130,7 +130,7 @@ CATEGORY: dict[str, tuple[Callable[[], Message], str, str, str, str, dict[str, A
         "responded",
         {"tool_name": "web_search", "tool_result": "[STDOUT] Tokyo: Sunny, 24°C"},
     ),
-    "system prompt": (  # K-049 K-050 K-051 K-052 K-123
+    "system prompt": (  # K-050 K-052
         lambda: make.system_prompt("# System Instructions\nYou are Kesoku..."),
         "system",
         "text",
@@ -138,7 +138,7 @@ CATEGORY: dict[str, tuple[Callable[[], Message], str, str, str, str, dict[str, A
         "responded",
         {},
     ),
-    "background wakeup alert": (  # K-053 K-054 K-056
+    "background wakeup alert": (  # K-054 K-056
         lambda: make.wakeup("job_123", "exit 0"),
         "system",
         "text",
