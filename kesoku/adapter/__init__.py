@@ -1,0 +1,110 @@
+"""The public face for adapters: everything that an adapter may import from the core, and nothing else.
+
+An adapter imports `kesoku`, `kesoku.adapter` and `kesoku.render`. Importing this module has no effect and loads no
+store, no gateway and no platform SDK.
+"""
+
+from kesoku.adapter.command import CommandRegistry, CommandSpec, Invocation
+from kesoku.adapter.event import Command, Deleted, Edited, Event, Pressed, Principal, Prompt
+from kesoku.adapter.manifest import (
+    AdapterConfig,
+    AdapterFactory,
+    Capabilities,
+    Finding,
+    Manifest,
+    Pace,
+    Severity,
+    unpaced,
+)
+from kesoku.adapter.outgoing import (
+    Button,
+    Draft,
+    Outgoing,
+    OutgoingFile,
+    Receipt,
+    RenderContext,
+    Tick,
+    TurnEnd,
+)
+from kesoku.adapter.spi import (
+    Adapter,
+    Answers,
+    Deletes,
+    Edits,
+    Finds,
+    HearsDelivered,
+    HearsInterrupted,
+    Inbox,
+    Live,
+    Plans,
+    ShowsDrafts,
+    State,
+    Threads,
+    Typing,
+)
+from kesoku.errors import Ambiguous, DeliveryError, Hold, LoginNeeded, Refused, RetryLater
+from kesoku.messages.content import Attachment, Question
+from kesoku.messages.enums import MessageRole, MessageStatus, MessageType
+from kesoku.messages.record import Address, Record
+from kesoku.messages.visibility import Presentation, Visibility
+from kesoku.render import Segment, Unit
+
+__all__ = [
+    "Adapter",
+    "AdapterConfig",
+    "AdapterFactory",
+    "Address",
+    "Ambiguous",
+    "Answers",
+    "Attachment",
+    "Button",
+    "Capabilities",
+    "Command",
+    "CommandRegistry",
+    "CommandSpec",
+    "Deleted",
+    "Deletes",
+    "DeliveryError",
+    "Draft",
+    "Edited",
+    "Edits",
+    "Event",
+    "Finding",
+    "Finds",
+    "HearsDelivered",
+    "HearsInterrupted",
+    "Hold",
+    "Inbox",
+    "Invocation",
+    "Live",
+    "LoginNeeded",
+    "Manifest",
+    "MessageRole",
+    "MessageStatus",
+    "MessageType",
+    "Outgoing",
+    "OutgoingFile",
+    "Pace",
+    "Plans",
+    "Presentation",
+    "Pressed",
+    "Principal",
+    "Prompt",
+    "Question",
+    "Receipt",
+    "Record",
+    "Refused",
+    "RenderContext",
+    "RetryLater",
+    "Segment",
+    "Severity",
+    "ShowsDrafts",
+    "State",
+    "Threads",
+    "Tick",
+    "TurnEnd",
+    "Typing",
+    "Unit",
+    "Visibility",
+    "unpaced",
+]

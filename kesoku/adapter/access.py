@@ -1,0 +1,109 @@
+"""Who may talk to the bot: closed by default, decided anew for every event (complaints 105, 107, 163, 164)."""
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+
+from kesoku.adapter.event import Principal
+from kesoku.messages.record import Address
+from kesoku.ports import Clock
+
+TALK = "talk"
+"""Say something to the bot."""
+APPROVE = "approve"
+"""Be an admin: approve tools, give admin commands (N-17)."""
+EVERYONE = "everyone"
+ADMINS = "admins"
+"""The entry of a question that only admins may answer."""
+
+
+def entries_of(principal: Principal, address: Address) -> frozenset[str]:
+    """Every entry of a list that this person matches in this place. Names of people never count."""
+    found = {f"user:{principal.user_id}"} if principal.user_id else set()
+    found |= {f"role:{role}" for role in principal.roles if role}
+    if principal.guild:
+        found.add(f"guild:{principal.guild}")
+    return frozenset(found | {f"channel:{address.channel_id}"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """The lists of one adapter. Nothing is remembered, so an entry that is taken out denies at once.
+
+    An empty `allow` admits nobody; admins may talk; bots never pass; at a local adapter everyone else does. There is no
+    second list: whatever admits people later, such as a pairing code, adds an entry here.
+    """
+
+    allow: tuple[str, ...] = ()
+    admins: tuple[str, ...] = ()
+    local: bool = False
+
+    def allowed(self, principal: Principal, address: Address, action: str = TALK) -> bool:
+        """Whether this person may `talk` here, or is an admin here (any other action)."""
+        if principal.is_bot:
+            return False
+        if self.local:
+            return True
+        entries = entries_of(principal, address)
+        if not entries.isdisjoint(self.admins):
+            return True
+        return action == TALK and (EVERYONE in self.allow or not entries.isdisjoint(self.allow))
+
+    def may_answer(self, who: tuple[str, ...], principal: Principal, address: Address) -> bool:
+        """Whether this person may answer a question that is put to `who`: `admins`, entries, or () for all."""
+        if ADMINS in who:
+            return self.allowed(principal, address, APPROVE)
+        if not self.allowed(principal, address):
+            return False
+        return not who or self.local or not entries_of(principal, address).isdisjoint(who)
+
+
+class Doorkeeper:
+    """Tells strangers how to get in: each once a day, and few of them a minute, so that they cannot make a flood."""
+
+    REMEMBERED = 10_000
+
+    def __init__(self, clock: Clock, *, again: float = 86_400, burst: int = 20, window: float = 60) -> None:
+        self._clock, self._again, self._burst, self._window = clock, again, burst, window
+        self._told: OrderedDict[str, float] = OrderedDict()
+        self._recent: deque[float] = deque()
+
+    def hint(self, principal: Principal, address: Address) -> str | None:
+        """What to say to this stranger, or None if it was said before or is said too often now."""
+        now = self._clock.monotonic()
+        last = self._told.get(principal.user_id)
+        if last is not None and now - last < self._again:
+            return None
+        while self._recent and now - self._recent[0] >= self._window:
+            self._recent.popleft()
+        if len(self._recent) >= self._burst:
+            return None
+        self._recent.append(now)
+        self._told[principal.user_id] = now
+        self._told.move_to_end(principal.user_id)
+        if len(self._told) > self.REMEMBERED:
+            self._told.popitem(last=False)
+        return (
+            "This bot only talks to people on its list, and what you wrote was not kept. To get in, ask its owner to "
+            f"add `user:{principal.user_id}` to `allow` in `[adapters.{address.chatbot_id}]` of the configuration."
+        )
+
+
+class Throttle:
+    """How often one person may be answered at once, outside of the queue: commands, presses, answers."""
+
+    REMEMBERED = 10_000
+
+    def __init__(self, clock: Clock, *, limit: int = 30, window: float = 60) -> None:
+        self._clock, self._limit, self._window = clock, limit, window
+        self._counts: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    def beyond(self, principal: Principal) -> int:
+        """Count one act, and say how far it is beyond the limit of this window, 0 if it is not."""
+        now = self._clock.monotonic()
+        began, number = self._counts.pop(principal.user_id, (now, 0))
+        if now - began >= self._window:
+            began, number = now, 0
+        self._counts[principal.user_id] = (began, number + 1)
+        if len(self._counts) > self.REMEMBERED:
+            self._counts.popitem(last=False)
+        return max(0, number + 1 - self._limit)

@@ -1,0 +1,59 @@
+"""Run foreign code so that its failure is a value: the one place of delivery that catches every exception."""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from kesoku.ports import Clock
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What was raised instead of a result."""
+
+    error: Exception
+
+    def __str__(self) -> str:
+        return f"{type(self.error).__name__}: {self.error}"
+
+
+async def attempt(work: Coroutine[Any, Any, T]) -> T | Failure:
+    """The result of `work`, or the Failure that it ended in. Cancellation passes through."""
+    try:
+        return await work
+    except Exception as error:  # noqa: BLE001  one exception never ends delivery
+        return Failure(error)
+
+
+async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`; cancelled and TimeoutError after `seconds` of `clock`."""
+    task = asyncio.ensure_future(work)
+    alarm = asyncio.ensure_future(clock.sleep(seconds))
+    try:
+        await asyncio.wait({task, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        raise TimeoutError(f"no outcome within {seconds:g} s")
+    finally:
+        alarm.cancel()
+        await stop(task)
+
+
+async def stop(task: "asyncio.Future[Any]", *, grace: float = 5.0) -> None:
+    """Cancel a task and wait until it is over, at most `grace` real seconds; what it raises is dropped."""
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=grace)
+    if task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            task.exception()
+
+
+def backoff(attempts: int, *, first: float = 1.0, longest: float = 300.0) -> float:
+    """Seconds to wait after the `attempts`-th failure: doubling, bounded, with jitter of a half."""
+    return float(min(longest, first * 2 ** min(attempts - 1, 20)) * random.uniform(0.5, 1.0))

@@ -1,0 +1,96 @@
+"""From a record to the parts that are planned: confined files, rendering, and what is said about a file left out."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kesoku.adapter.manifest import Capabilities
+from kesoku.adapter.outgoing import Outgoing, OutgoingFile, RenderContext
+from kesoku.adapter.plan import apart
+from kesoku.adapter.spi import Adapter
+from kesoku.adapter.staging import Staging, read_file, safe_name, size_text
+from kesoku.errors import KesokuError
+from kesoku.messages.record import Record
+from kesoku.render import File, Voice, chunk, confine, parse
+
+Roots = Callable[[str], Sequence[Path]]
+"""The folders that files of a session's replies may come from; the first one is where relative paths start."""
+
+
+class Composer:
+    """Renders for one adapter. The same record gives the same parts, as long as its files stay as they are."""
+
+    def __init__(self, *, adapter: Adapter, capabilities: Capabilities, roots: Roots, staging: Staging) -> None:
+        self._adapter, self._capabilities, self._roots, self._staging = adapter, capabilities, roots, staging
+
+    async def compose(self, record: Record, prompt: Record | None) -> tuple[Outgoing, ...]:
+        """The parts to send, each one message on the platform. Raises what `render` of the adapter raises."""
+        named = _named(record)
+        files = await asyncio.to_thread(self._confined, named, record.session_id) if named else {}
+        context = RenderContext(
+            reply_to=_platform_id(prompt),
+            files=files,
+            question=getattr(record.message.content, "question", None),
+            prompt=prompt,
+        )
+        parts = self._adapter.render(record, context)
+        allowed = frozenset(path for path in files.values() if path)
+        return tuple([await self._checked(part, allowed, record.session_id) for part in apart(parts)])
+
+    def _confined(self, named: Sequence[str], session_id: str) -> dict[str, Path | None]:
+        roots = (*self._roots(session_id), self._staging.folder(session_id))
+        return {path: _regular(path, roots, roots[0]) for path in named}
+
+    async def _checked(self, part: Outgoing, allowed: frozenset[Path], session_id: str) -> Outgoing:
+        """The part with its file as it stands now, or a line that says why the file is left out."""
+        if not part.files:
+            return part
+        each = part.files[0]
+        kept = await self._kept(each, allowed, session_id)
+        if isinstance(kept, str):
+            note = f"⚠️ {safe_name(each.name)} was not sent: {kept}."
+            shown = chunk(note, self._capabilities.max_text, self._capabilities.unit)
+            return Outgoing(text=shown[0], reply_to=part.reply_to)
+        file = OutgoingFile(path=kept, name=each.name, description=each.description, voice=each.voice)
+        return Outgoing(files=(file,), reply_to=part.reply_to, silent=part.silent, ephemeral_for=part.ephemeral_for)
+
+    async def _kept(self, file: OutgoingFile, allowed: frozenset[Path], session_id: str) -> Path | str:
+        """A path whose bytes do not change any more, or the reason against sending it."""
+        if file.path not in allowed:
+            return "it is not in a folder that may be sent from"
+        if self._capabilities.local:
+            return file.path
+        if not self._capabilities.media_out:
+            return "files cannot be sent here"
+        limit = self._capabilities.max_file
+        try:
+            size = (await asyncio.to_thread(file.path.stat)).st_size
+            if size > limit:
+                return f"it has {size_text(size)}, and at most {size_text(limit)} can be sent here"
+            saved = await self._staging.save(
+                session_id, file.name, read_file(file.path), mime_type="application/octet-stream", limit=limit
+            )
+        except OSError as error:
+            return f"it cannot be read ({error.strerror})"
+        return saved.skipped or "it could not be kept" if saved.path is None else Path(saved.path)
+
+
+def _named(record: Record) -> list[str]:
+    if record.kind != "answer":
+        return []
+    content = record.message.content
+    written = [each.path for each in parse(content.text) if isinstance(each, File | Voice)]
+    return written + [each.path for each in content.attachments if each.path]
+
+
+def _regular(path: str, roots: Sequence[Path], base: Path) -> Path | None:
+    try:
+        found = confine(path, roots, base)
+    except KesokuError:
+        return None
+    return found if found.is_file() else None
+
+
+def _platform_id(prompt: Record | None) -> str | None:
+    ids = getattr(prompt.message.source, "platform_ids", {}) if prompt else {}
+    return next((str(value) for value in ids.values()), None)

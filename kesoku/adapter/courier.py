@@ -1,0 +1,262 @@
+"""Bring one message out, part by part: what each outcome of a send means, and what follows a restart.
+
+Rows K-152, N-01, N-02 and store rule 9. The state of a part is committed before the network is touched, so that every
+moment at which a process may die leads back into the same table.
+"""
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from kesoku.adapter.attempt import Failure, attempt, backoff, within
+from kesoku.adapter.flight import Flights
+from kesoku.adapter.health import Health
+from kesoku.adapter.ledger import Ledger
+from kesoku.adapter.manifest import Capabilities
+from kesoku.adapter.outgoing import Outgoing
+from kesoku.adapter.pace import Pacer
+from kesoku.adapter.plan import EXTRA, decode, row
+from kesoku.adapter.policy import DeliveryPolicy
+from kesoku.adapter.spi import Adapter, Finds
+from kesoku.errors import Ambiguous, Hold, LoginNeeded, Refused, RetryLater
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.lifecycle import Delivery, DeliveryState
+from kesoku.messages.record import Record
+from kesoku.ports import Clock
+
+DOUBT = "ambiguous: "
+"""How the error of a part begins whose outcome is not known."""
+BLIND = "ambiguous, sent once more: "
+"""How it begins once the one blind retry was used; it stays when that retry arrived, for it may be there twice."""
+_FIND_AGAIN = 15.0
+_DAY = 86_400.0
+_DONE = frozenset({DeliveryState.SENT, DeliveryState.REFUSED})
+_log = logging.getLogger(__name__)
+
+
+class Stale(Exception):
+    """The message waited longer than `max_age`."""
+
+
+class Moot(Exception):
+    """The message must not be sent any more; read it again to see why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trip:
+    """A part on its way; a live status has no record. `since` is when the message began to wait, `closes` the record
+    that is delivered with this part, `spoke` is set when a person says something, `moot` asked before each attempt."""
+
+    record: Record | None = None
+    since: int = 0
+    closes: Record | None = None
+    spoke: asyncio.Event = field(default_factory=asyncio.Event)
+    moot: Callable[[], bool] = bool
+
+
+class Courier:
+    """Sends for one adapter. All that must be remembered is in the ledger."""
+
+    def __init__(
+        self,
+        *,
+        adapter: Adapter,
+        capabilities: Capabilities,
+        ledger: Ledger,
+        clock: Clock,
+        pacer: Pacer,
+        health: Health,
+        policy: DeliveryPolicy,
+    ) -> None:
+        self._adapter, self._capabilities, self._ledger = adapter, capabilities, ledger
+        self._clock, self._pacer, self._health, self._policy = clock, pacer, health, policy
+        self._flights = Flights()
+
+    def take_off(self) -> None:
+        """Sends may begin."""
+        self._flights.open()
+
+    async def land(self) -> None:
+        """Begin no send any more, and give those under way a moment to end, so that none is left in doubt."""
+        await self._flights.land(self._policy.landing)
+
+    def stale(self, record: Record, since: int) -> bool:
+        """Whether a message waited too long to be sent."""
+        return record.status is MessageStatus.PENDING and self._clock.now() - since > self._policy.max_age * 1e6
+
+    def check(self, trip: Trip) -> None:
+        """Raises Stale if the message waited too long, Moot if it must not be sent any more."""
+        if trip.moot():
+            raise Moot
+        if trip.record and self.stale(trip.record, trip.since):
+            raise Stale
+
+    async def deliver(self, trip: Trip, record: Record, parts: Sequence[Delivery]) -> Record | None:
+        """Send what is not out yet, in order; the record once it is delivered, else None.
+
+        A text that is refused ends the message in `error`, and the rest stays unsent. A refused file does not take the
+        rest along: another part names it, and then the message ends in `error` (complaints 80 and 81). So it does when
+        nobody can know whether a part is there. Raises Stale, Moot.
+        """
+        planned = [part for part in parts if part.part < EXTRA]
+        trouble: list[Delivery] = []
+        for part in planned:
+            closes = record if part is planned[-1] and not trouble else None
+            after, delivered = await self.carry(replace(trip, closes=closes), part)
+            if delivered:
+                return delivered
+            if after.state is DeliveryState.REFUSED and not decode(after.body).files:
+                trouble = [after]
+                break
+            if after.state is not DeliveryState.SENT:
+                trouble.append(after)
+        if not trouble:
+            return await self._ledger.close(record, MessageStatus.DELIVERED, "sent" if parts else "nothing to show")
+        await self._explain(trip, record, trouble)
+        await self._fail(record, "; ".join(part.error or "" for part in trouble))
+        return None
+
+    async def _explain(self, trip: Trip, record: Record, trouble: Sequence[Delivery]) -> None:
+        """Name the files that were refused, in parts of their own."""
+        notes = [
+            row(
+                Outgoing(text=f"⚠️ {decode(part.body).files[0].name} was not sent: {part.error}"[:300]),
+                message_id=record.id,
+                address=part.address,
+                part=EXTRA + part.part,
+            )
+            for part in trouble
+            if part.state is DeliveryState.REFUSED and decode(part.body).files
+        ]
+        for part in await self._ledger.plan(notes):
+            await self.carry(trip, part)
+
+    async def _fail(self, record: Record, reason: str) -> None:
+        _log.warning("message %s for %s was not delivered: %s", record.id, record.address, reason)
+        await self._ledger.close(record, MessageStatus.ERROR, reason)
+
+    async def carry(self, trip: Trip, part: Delivery) -> tuple[Delivery, Record | None]:
+        """Go on until the part is sent, refused, or given up because nobody can know. Raises Stale, Moot."""
+        delivered = None
+        while part.state not in _DONE and not _given_up(part):
+            part, delivered = await self._advance(trip, part)
+        return part, delivered
+
+    async def _advance(self, trip: Trip, part: Delivery) -> tuple[Delivery, Record | None]:
+        match part.state:
+            case DeliveryState.SENDING:  # left behind by a process that ended, or by a ledger that failed
+                doubt = _doubt(part, "sending was cut off")
+                return await self._ledger.move(part, DeliveryState.AMBIGUOUS, error=doubt), None
+            case DeliveryState.AMBIGUOUS:
+                return await self._resolve(trip, part)
+            case DeliveryState.HELD:
+                await self._released(trip, part)
+            case _:
+                await self._due(part)
+        self.check(trip)
+        return await self._send(trip, part)
+
+    async def _resolve(self, trip: Trip, part: Delivery) -> tuple[Delivery, Record | None]:
+        """The same key again, else a look, else one blind retry (N-02)."""
+        await self._due(part)
+        since = part.first_sent_at or 0
+        if self._clock.now() - since < self._capabilities.key_window * 1e6:
+            return await self._send(trip, part)
+        if not isinstance(self._adapter, Finds) or not self._capabilities.find:
+            return await self._send(trip, part, error=BLIND + (part.error or "").removeprefix(DOUBT))
+        look = self._adapter.find(part.address, part.send_key, since / 1e6)
+        found = await attempt(within(self._clock, self._policy.send_timeout, look))
+        if isinstance(found, Failure):
+            _log.warning("cannot look up part %s of message %s: %s", part.part, part.message_id, found)
+            await self._clock.sleep(_FIND_AGAIN)
+            return part, None
+        if found is not None:
+            return await self._ledger.sent(part, found, closes=trip.closes)
+        return await self._send(trip, part)
+
+    async def _send(self, trip: Trip, part: Delivery, **changes: str) -> tuple[Delivery, Record | None]:
+        await self._pacer.slot(part.address)
+        async with self._flights:
+            return await self._flown(trip, part, changes)
+
+    async def _flown(self, trip: Trip, part: Delivery, changes: dict[str, str]) -> tuple[Delivery, Record | None]:
+        if part.state is not DeliveryState.AMBIGUOUS or part.first_sent_at is None:
+            first = self._clock.now()  # whatever was tried before surely did not arrive
+        else:
+            first = part.first_sent_at
+        attempts = part.attempts + 1
+        part = await self._ledger.move(
+            part, DeliveryState.SENDING, attempts=attempts, first_sent_at=first, next_attempt_at=None, **changes
+        )
+        trip.spoke.clear()
+        call = self._adapter.send(part.address, decode(part.body), part.send_key)
+        result = await attempt(within(self._clock, self._policy.send_timeout, call))
+        if isinstance(result, Failure):
+            return await self._set_back(part, result.error), None
+        if not result.platform_ids:
+            return await self._set_back(part, Ambiguous(reason="the platform returned no id")), None
+        return await self._ledger.sent(part, result, closes=trip.closes)
+
+    async def _set_back(self, part: Delivery, error: Exception) -> Delivery:
+        now = self._clock.now()
+        mark = BLIND if _blind(part) else ""
+        due: int | None
+        match error:
+            case RetryLater():
+                due = now + _micros(self._wait(part) if error.after is None else error.after)
+                to, changes = DeliveryState.PLANNED, {"error": mark + error.reason, "next_attempt_at": due}
+            case Refused():
+                to, changes = DeliveryState.REFUSED, {"error": mark + error.reason}
+            case Hold():
+                due = None if error.until is None else now + _micros(error.until - now / 1e6)
+                to, changes = DeliveryState.HELD, {"error": mark + error.reason, "next_attempt_at": due}
+            case LoginNeeded():
+                self._health.report(False, str(error))
+                to, changes = DeliveryState.HELD, {"error": mark + str(error), "next_attempt_at": now}
+            case _:
+                doubt, due = _doubt(part, _reason(error)), now + _micros(self._wait(part))
+                to, changes = DeliveryState.AMBIGUOUS, {"error": doubt, "next_attempt_at": due}
+        return await self._ledger.move(part, to, **changes)
+
+    async def _due(self, part: Delivery) -> None:
+        if part.next_attempt_at is not None:
+            await self._clock.sleep((part.next_attempt_at - self._clock.now()) / 1e6)
+
+    async def _released(self, trip: Trip, part: Delivery) -> None:
+        """Until the person speaks, or the time that was named has come and the adapter is logged in."""
+        if part.next_attempt_at is None:
+            await trip.spoke.wait()
+            return
+        seconds = (part.next_attempt_at - self._clock.now()) / 1e6
+        if seconds > 0:
+            result = await attempt(within(self._clock, seconds, trip.spoke.wait()))
+            if not isinstance(result, Failure):
+                return
+        if not self._health.healthy:
+            await self._health.recovered()
+
+    def _wait(self, part: Delivery) -> float:
+        return backoff(part.attempts, first=self._policy.first_retry, longest=self._policy.longest_retry)
+
+
+def _blind(part: Delivery) -> bool:
+    return (part.error or "").startswith(BLIND)
+
+
+def _given_up(part: Delivery) -> bool:
+    return part.state is DeliveryState.AMBIGUOUS and _blind(part)
+
+
+def _doubt(part: Delivery, reason: str) -> str:
+    return (BLIND if _blind(part) else DOUBT) + reason
+
+
+def _reason(error: Exception) -> str:
+    return error.reason if isinstance(error, Ambiguous) else f"{type(error).__name__}: {error}"[:500]
+
+
+def _micros(seconds: float) -> int:
+    """A wait that a platform named, within a day; what is no number is no wait."""
+    return 0 if math.isnan(seconds) else round(min(max(seconds, 0.0), _DAY) * 1e6)

@@ -1,0 +1,341 @@
+"""What comes in: the gate first, then questions, commands, prompts, edits and deletions (architecture section 3)."""
+
+import difflib
+import logging
+import re
+from collections import OrderedDict
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from kesoku.adapter.access import APPROVE, TALK, Access, Doorkeeper, Throttle
+from kesoku.adapter.attempt import Failure, attempt
+from kesoku.adapter.command import CommandRegistry, CommandSpec, Invocation, NoCommands
+from kesoku.adapter.event import Command, Deleted, Edited, Event, Pressed, Principal, Prompt
+from kesoku.adapter.health import Health
+from kesoku.adapter.outgoing import Outgoing
+from kesoku.adapter.question import is_open, match_answer, open_questions
+from kesoku.adapter.spi import Answers, State
+from kesoku.adapter.staging import Staging
+from kesoku.adapter.state import StoreState, scope_of
+from kesoku.errors import KesokuError
+from kesoku.messages import make
+from kesoku.messages.content import Attachment
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.lifecycle import Asked
+from kesoku.messages.record import Address, Post, Record
+from kesoku.ports import Clock, Gateway, Store, Transaction
+from kesoku.render import printable_name
+
+_COMMAND = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?", re.DOTALL)
+_REMEMBERED = 4096
+_SLOWER = "Slower, please: I do not take more commands and answers from you within this minute."
+_log = logging.getLogger(__name__)
+
+
+class GatewayInbox:
+    """The Inbox of one adapter over gateway and store.
+
+    `access` may be replaced at any time; the next event is judged by the new lists. `spoke` is called for each address
+    where an admitted person did something. `answers` is the adapter, if it answers presses and commands itself.
+    """
+
+    def __init__(
+        self,
+        *,
+        chatbot_id: str,
+        access: Access,
+        gateway: Gateway,
+        store: Store,
+        clock: Clock,
+        staging: Staging,
+        health: Health,
+        commands: CommandRegistry | None = None,
+        spoke: Callable[[Address], None] | None = None,
+        answers: object = None,
+    ) -> None:
+        self.access = access
+        self.state: State = StoreState(store, chatbot_id)
+        self._chatbot_id, self._gateway, self._store, self._clock = chatbot_id, gateway, store, clock
+        self._staging, self._health = staging, health
+        self._doorkeeper, self._throttle = Doorkeeper(clock), Throttle(clock)
+        self._commands = commands or NoCommands()
+        self._spoke = spoke
+        self._answers = answers if isinstance(answers, Answers) else None
+        self._handled: OrderedDict[str, None] = OrderedDict()
+
+    async def accept(
+        self, events: Sequence[Event], *, cursor: tuple[str, Any] | None = None, catch_up: bool = False
+    ) -> list[Record]:
+        """Take in what happened, in order; returns after the commit.
+
+        Prompts that follow each other are one commit, the last of them with `cursor`. A redelivered event changes
+        nothing. Records are prompts, and the notices that answer what was not stored.
+        """
+        records: list[Record] = []
+        batch: list[Post] = []
+        for event in events:
+            if not self._admitted(event):
+                records += await self._turn_away(event)
+                continue
+            if isinstance(event, Prompt) and not await self._is_special(event):
+                batch.append(_post(event))
+                continue
+            records += await self._commit(batch, catch_up=catch_up)
+            batch = []
+            records += await self._special(event, catch_up=catch_up)
+        return records + await self._commit(batch, catch_up=catch_up, cursor=cursor)
+
+    async def stage(
+        self, address: Address, name: str, stream: AsyncIterable[bytes], *, mime_type: str, limit: int
+    ) -> Attachment:
+        """Save a file under the folder of the channel's session, before its message is accepted (K-134).
+
+        Ask `allowed` first: what strangers send is not kept.
+        """
+
+        def session_id(tx: Transaction) -> str:
+            session = tx.sessions.bound(address)
+            if session is None or session.ended_at is not None:
+                session = tx.sessions.create(at=self._clock.now())
+                tx.sessions.bind(address, session.id)
+            return session.id
+
+        return await self._staging.save(
+            await self._store.write(session_id), name, stream, mime_type=mime_type, limit=limit
+        )
+
+    def allowed(self, principal: Principal, address: Address, action: str = TALK) -> bool:
+        """Whether this person may `talk`, or is an admin (`approve`)."""
+        return self.access.allowed(principal, address, action)
+
+    async def interrupt(self, address: Address, *, by: str) -> bool:
+        """Stop the running turn of a channel; False if none ran there."""
+
+        def running(tx: Transaction) -> str | None:
+            session = tx.sessions.bound(address)
+            lease = tx.leases.get(session.id) if session else None
+            prompt = tx.messages.get(lease.message_id) if lease and lease.owner and lease.message_id else None
+            return prompt.session_id if prompt and prompt.address == address else None
+
+        session_id = await self._store.read(running)
+        if session_id is None:
+            return False
+        return bool((await self._gateway.interrupt(session_id, by=by, reason="stopped")).interrupted)
+
+    @asynccontextmanager
+    async def follow(self, address: Address, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Record]]:
+        """Records of a channel as they are stored or change, from the event `after` on, by default from now."""
+        async with self._gateway.listen(lambda change: change.record.address == address, cursor=after) as changes:
+            yield (change.record async for change in changes)
+
+    def commands(self) -> Sequence[CommandSpec]:
+        """What people can ask for."""
+        return self._commands.specs()
+
+    def report(self, healthy: bool, text: str = "") -> None:
+        """Say how the connection stands."""
+        self._health.report(healthy, text)
+
+    def _admitted(self, event: Event) -> bool:
+        """The gate. A deletion may come without a person; it takes nothing but back what was admitted once."""
+        if event.principal is None:
+            return True
+        if not self.access.allowed(event.principal, event.address):
+            return False
+        if self._spoke:
+            self._spoke(event.address)
+        return True
+
+    async def _turn_away(self, event: Event) -> list[Record]:
+        """Tell a stranger how to get in; of what was said nothing is stored (N-21). Bots hear nothing at all."""
+        if event.principal is None or event.principal.is_bot or isinstance(event, Edited | Deleted):
+            return []
+        hint = self._doorkeeper.hint(event.principal, event.address)
+        return [] if hint is None else await self._tell(event, hint)
+
+    async def _commit(
+        self, posts: Sequence[Post], *, catch_up: bool, cursor: tuple[str, Any] | None = None
+    ) -> list[Record]:
+        if not posts and cursor is None:
+            return []
+        durable = None if cursor is None else (scope_of(self._chatbot_id), *cursor)
+        return await self._gateway.accept(posts, catch_up=catch_up, cursor=durable)
+
+    async def _is_special(self, prompt: Prompt) -> bool:
+        """Whether a prompt is a command, or said where a question is open; those are handled one by one."""
+        if self._invoked(prompt) is not None:
+            return True
+        return bool(await self._store.read(lambda tx: open_questions(tx, prompt.address, self._clock.now())))
+
+    async def _special(self, event: Event, *, catch_up: bool) -> list[Record]:
+        match event:
+            case Prompt():
+                return await self._prompt(event, catch_up=catch_up)
+            case Edited():
+                return await self._edit(event)
+            case Deleted():
+                return await self._delete(event)
+            case Pressed():
+                return await self._press(event)
+            case Command():
+                invocation = Invocation(
+                    name=event.name, address=event.address, principal=event.principal, arguments=event.arguments
+                )
+                return await self._run(event, (event.key,), replace(invocation, catch_up=catch_up))
+
+    async def _prompt(self, event: Prompt, *, catch_up: bool) -> list[Record]:
+        known = await self._store.read(lambda tx: tx.messages.find(event.address.chatbot_id, event.keys))
+        if known is not None:
+            return [known]
+        invocation = self._invoked(event)
+        if invocation is not None:
+            return await self._run(event, event.keys, replace(invocation, catch_up=catch_up))
+        asked = await self._store.read(lambda tx: open_questions(tx, event.address, self._clock.now()))
+        for each in asked[:1]:
+            choice = match_answer(_said(event), each.question.choices)
+            if choice is not None:
+                return await self._answer(event, each, choice, event.keys)
+        return await self._commit([_post(event)], catch_up=catch_up)
+
+    async def _answer(self, event: Prompt | Pressed, asked: Asked, choice: str, keys: Collection[str]) -> list[Record]:
+        """Answer a question, once, if this person may; the keys are bound to its notice, so a redelivery is known."""
+        if beyond := self._beyond(event.principal):
+            return await self._tell(event, _SLOWER) if beyond == 1 else []
+        if not self.access.may_answer(asked.who, event.principal, event.address):
+            return await self._tell(event, "Only an admin may answer this question.", keys=keys)
+        notice_id, at = str(asked.purpose.get("notice", "")), self._clock.now()
+
+        def operation(tx: Transaction) -> Record | None:
+            now = tx.questions.get(asked.question.id)
+            if now is None or not is_open(tx, now, at):
+                return None
+            by = f"user:{event.principal.user_id}"
+            if not tx.questions.answer(asked.question.id, choice=choice, by=by, at=at):
+                return None
+            tx.messages.add_keys(event.address.chatbot_id, keys, notice_id)
+            return tx.messages.get(notice_id)
+
+        notice = await self._store.write(operation)
+        if notice is None:
+            return await self._tell(event, "This question is no longer open.", keys=keys)
+        if isinstance(event, Pressed) and self._answers:
+            await self._at_once(event, f"{printable_name(event.principal.display_name)}: {choice}")
+        return [notice]
+
+    async def _press(self, event: Pressed) -> list[Record]:
+        if await self._store.read(lambda tx: tx.messages.find(event.address.chatbot_id, [event.key])):
+            return []
+        asked = await self._store.read(lambda tx: tx.questions.get(event.token))
+        if (
+            asked is None
+            or asked.address.chatbot_id != event.address.chatbot_id
+            or event.value not in asked.question.choices
+        ):
+            return await self._tell(event, "This button is no longer in use.", keys=(event.key,))
+        return await self._answer(event, asked, event.value, (event.key,))
+
+    async def _edit(self, event: Edited) -> list[Record]:
+        """The next version under the same id (C-44). A prompt that has started keeps running, and no second turn
+        begins; an unchanged text is no edit (complaint 110)."""
+
+        def operation(tx: Transaction) -> Record | None:
+            record = tx.messages.find(event.address.chatbot_id, [event.key])
+            if record is None or record.kind != "user_prompt" or record.message.content.text == event.text:
+                return None
+            if getattr(record.message.source, "user_id", None) != event.principal.user_id:
+                return None
+            actor = f"user:{event.principal.user_id}"
+            return tx.messages.rewrite(record.message.update(text=event.text), actor=actor, at=self._clock.now())
+
+        changed = await self._store.write(operation)
+        return [changed] if changed else []
+
+    async def _delete(self, event: Deleted) -> list[Record]:
+        """A prompt that has not started is cancelled (N-11)."""
+        actor = f"user:{event.principal.user_id}" if event.principal else self._chatbot_id
+
+        def operation(tx: Transaction) -> Record | None:
+            record = tx.messages.find(event.address.chatbot_id, [event.key])
+            if record is None or record.kind != "user_prompt":
+                return None
+            queued = {MessageStatus.PENDING_AGENT}
+            to, at = MessageStatus.INTERRUPTED, self._clock.now()
+            return tx.messages.move(record.id, to, queued, actor=actor, reason="cancelled", at=at)
+
+        cancelled = await self._store.write(operation)
+        return [cancelled] if cancelled else []
+
+    def _invoked(self, prompt: Prompt) -> Invocation | None:
+        """The command that a text gives: a known name, or one so near to a known one that it is a slip of the pen."""
+        found = _COMMAND.fullmatch(_said(prompt).strip())
+        if found is None:
+            return None
+        name = found[1].lower()
+        names = [spec.name for spec in self._commands.specs()]
+        if name not in names and not difflib.get_close_matches(name, names, n=1):
+            return None
+        return Invocation(name=name, address=prompt.address, principal=prompt.principal, text=found[2] or "")
+
+    async def _run(self, event: Prompt | Command, keys: Collection[str], invocation: Invocation) -> list[Record]:
+        if not await self._first_time(event.address, keys):
+            return []
+        if beyond := self._beyond(event.principal):
+            return await self._tell(event, _SLOWER) if beyond == 1 else []
+        names = [spec.name for spec in self._commands.specs()]
+        if invocation.name not in names:
+            near = difflib.get_close_matches(invocation.name, names, n=1)
+            hint = f" Did you mean /{near[0]}?" if near else f" There are: {', '.join(f'/{name}' for name in names)}."
+            return await self._tell(event, f"There is no command /{printable_name(invocation.name)}.{hint}", keys=keys)
+        admin = self.access.allowed(event.principal, event.address, APPROVE)
+        try:
+            reply = await self._commands.run(replace(invocation, admin=admin))
+        except KesokuError as error:
+            reply = str(error)
+        return await self._tell(event, reply, keys=keys) if reply else []
+
+    def _beyond(self, principal: Principal) -> int:
+        """How far a person is beyond what is answered at once; the queue has bounds of its own."""
+        return 0 if self.access.local else self._throttle.beyond(principal)
+
+    async def _first_time(self, address: Address, keys: Collection[str]) -> bool:
+        """Whether a command is new: not running or run in this process, and not answered by an earlier one."""
+        if any(key in self._handled for key in keys):
+            return False
+        self._handled.update(dict.fromkeys(keys))
+        while len(self._handled) > _REMEMBERED:
+            self._handled.popitem(last=False)
+        return await self._store.read(lambda tx: tx.messages.find(address.chatbot_id, keys)) is None
+
+    async def _tell(self, event: Event, text: str, *, keys: Collection[str] = ()) -> list[Record]:
+        """Say something to the person: at once where the platform wants that, else as a reply notice."""
+        if isinstance(event, Pressed | Command) and self._answers and await self._at_once(event, text):
+            return []
+        post = Post(message=make.notice(text, reason="reply"), address=event.address, keys=tuple(keys))
+        return [await self._gateway.post(post)]
+
+    async def _at_once(self, event: Pressed | Command, text: str) -> bool:
+        if self._answers is None:
+            return False
+        outgoing = Outgoing(text=text, ephemeral_for=event.principal.user_id)
+        result = await attempt(self._answers.answer(event, outgoing))
+        if isinstance(result, Failure):
+            _log.warning("%s did not take an answer to %s: %s", self._chatbot_id, event.key, result)
+        return not isinstance(result, Failure)
+
+
+def _said(prompt: Prompt) -> str:
+    return prompt.said or prompt.text
+
+
+def _post(prompt: Prompt) -> Post:
+    replied = {} if prompt.reply_to is None else {"reply_to": prompt.reply_to}
+    message = make.user_prompt(
+        prompt.text,
+        author=printable_name(prompt.principal.display_name),
+        user_id=prompt.principal.user_id,
+        attachments=prompt.attachments,
+        platform_ids={**prompt.platform_ids, **replied},
+    )
+    return Post(message=message, address=prompt.address, keys=prompt.keys)

@@ -1,0 +1,73 @@
+"""The ledger of what goes out: every step of a part is committed before the outbox goes on (store rule 9)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kesoku.adapter.outgoing import Receipt
+from kesoku.errors import DeliveryConflict
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.lifecycle import Delivery, DeliveryState, Purpose
+from kesoku.messages.record import Record
+from kesoku.messages.status import sources_of
+from kesoku.ports import Clock, Store, Transaction
+
+ACTOR = "outbox"
+
+
+def waiting_since(tx: Transaction, record: Record) -> int:
+    """When an outgoing message began to wait, in microseconds: at its creation, which an import may date back."""
+    log = tx.events.of(record.id)
+    created = round(record.message.created_at * 1e6)
+    return min(created, log[0].at) if log else created
+
+
+class Ledger:
+    """Writes delivery rows and, with the last of them, the status of the message. One transaction a method."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+
+    async def plan(self, parts: Sequence[Delivery]) -> list[Delivery]:
+        """Store all parts at once; those that are there already stay as they are."""
+        return await self._store.write(lambda tx: tx.deliveries.plan(parts))
+
+    async def move(self, part: Delivery, to: DeliveryState, **changes: Any) -> Delivery:
+        """The part in its next state. Raises DeliveryConflict if it is not where it was read."""
+        return await self._store.write(lambda tx: self._moved(tx, part, to, changes))
+
+    async def sent(self, part: Delivery, receipt: Receipt, *, closes: Record | None) -> tuple[Delivery, Record | None]:
+        """The platform took it; `closes` is the record that is delivered with this part, moved in the same commit.
+
+        Returns the part and the delivered record, None if the record stays as it was.
+        """
+
+        def operation(tx: Transaction) -> tuple[Delivery, Record | None]:
+            after = self._moved(tx, part, DeliveryState.SENT, {"platform_ids": receipt.platform_ids})
+            if part.purpose is Purpose.FINAL:
+                tx.messages.add_keys(part.address.chatbot_id, receipt.platform_ids, part.message_id)
+            if closes is None:
+                return after, None
+            return after, self._closed(tx, closes, MessageStatus.DELIVERED, "sent")
+
+        return await self._store.write(operation)
+
+    async def close(self, record: Record, to: MessageStatus, reason: str) -> Record | None:
+        """Move the message itself; None if it was moved before, or cannot get there (a thought that was refused)."""
+        return await self._store.write(lambda tx: self._closed(tx, record, to, reason))
+
+    async def edit(self, live: Delivery) -> None:
+        """Store what a live message shows now."""
+        await self._store.write(lambda tx: tx.deliveries.edit(live))
+
+    async def forget(self, live: Delivery) -> None:
+        """A live message is gone."""
+        await self._store.write(lambda tx: tx.deliveries.remove(live.message_id, live.purpose))
+
+    def _moved(self, tx: Transaction, part: Delivery, to: DeliveryState, changes: dict[str, Any]) -> Delivery:
+        after = tx.deliveries.move(part.message_id, part.part, part.purpose, to, at=self._clock.now(), **changes)
+        if after is None:
+            raise DeliveryConflict(message_id=part.message_id, part=part.part, state=part.state, to=to)
+        return after
+
+    def _closed(self, tx: Transaction, record: Record, to: MessageStatus, reason: str) -> Record | None:
+        return tx.messages.move(record.id, to, sources_of(to), actor=ACTOR, reason=reason, at=self._clock.now())

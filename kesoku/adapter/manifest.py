@@ -1,0 +1,132 @@
+"""What an adapter says about itself, without importing its platform's SDK."""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, Protocol
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from kesoku.messages.record import Address
+from kesoku.messages.visibility import Presentation, Visibility
+from kesoku.render import Unit
+
+_ENTRY = re.compile(r"everyone|(user|role|guild|channel):\S+")
+
+
+def _entry(text: str) -> str:
+    if not _ENTRY.fullmatch(text):
+        raise ValueError(f"{text!r} is not user:ID, role:ID, guild:ID, channel:ID or everyone")
+    return text
+
+
+def _admin(text: str) -> str:
+    if text == "everyone":
+        raise ValueError("'everyone' cannot be admin; name user:ID or role:ID")
+    return _entry(text)
+
+
+class AdapterConfig(BaseModel):
+    """Settings that every adapter has. An adapter's own Config extends this."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = True
+    """Whether `kesoku run` starts it."""
+    allow: tuple[Annotated[str, AfterValidator(_entry)], ...] = ()
+    """Who may talk to the bot: `user:ID`, `role:ID`, `guild:ID`, `channel:ID`, or `everyone`. Empty: nobody (N-17)."""
+    admins: tuple[Annotated[str, AfterValidator(_admin)], ...] = ()
+    """Who may approve tools with side effects and give admin commands; entries as in `allow`, but not `everyone`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How often a platform may be written to: at most once every `interval` seconds within `scope`."""
+
+    scope: str
+    interval: float
+
+
+def unpaced(address: Address) -> Pace:
+    """No limit of its own for any address."""
+    return Pace(scope=str(address), interval=0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a platform can do. The contract suite skips by these and by nothing else."""
+
+    max_text: int
+    unit: Unit = Unit.CHARACTERS
+    max_file: int = 0
+    """Bytes of one file; 0 = no files."""
+    edits: bool = False
+    deletes: bool = False
+    threads: bool = False
+    buttons: bool = False
+    typing: bool = False
+    drafts: bool = False
+    """Shows running replies: they are folded into the live status where there is one, else given to `draft`."""
+    live: bool = False
+    """Draws a live status: `fold`, `draw` and `close` are called. Needs `edits`."""
+    media_in: bool = False
+    media_out: bool = False
+    ephemeral: bool = False
+    key_window: float = 0.0
+    """Seconds for which the platform honours a send key; 0 = it has none."""
+    find: bool = False
+    """Can look up whether a key or client id was sent."""
+    catch_up: bool = False
+    """Reads what was said while the bot was down."""
+    local: bool = False
+    """The person at this machine: no access gate, and approvals are given by whoever sits there."""
+    pace: Callable[[Address], Pace] = unpaced
+
+
+class Severity(StrEnum):
+    """How bad a finding is."""
+
+    OK = "ok"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of `kesoku doctor`: what was checked, how it stands, and the fix."""
+
+    check: str
+    severity: Severity
+    text: str
+    fix: str = ""
+
+
+class AdapterFactory(Protocol):
+    """Makes the adapter; the platform's SDK is imported in here."""
+
+    def __call__(self, chatbot_id: str, config: Any) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """An adapter's face: importable without its SDK, found in the entry-point group `kesoku.adapters`."""
+
+    name: str
+    title: str
+    extra: str | None
+    """The pip extra that installs the SDK, or None."""
+    config: type[AdapterConfig]
+    capabilities: Capabilities
+    visibility: Visibility
+    create: AdapterFactory
+    doctor: Callable[[str, Any], Awaitable[Sequence[Finding]]]
+    login: Callable[[Any, Any], Awaitable[None]] | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where the visibility column asks for what the platform cannot do."""
+        drawn = {Presentation.LIVE, Presentation.FOLDED}
+        column = self.visibility
+        asked = {column.thought, column.tool_call, column.tool_result, column.notice}
+        if asked & drawn and not (self.capabilities.live and self.capabilities.edits):
+            raise ValueError(f"adapter {self.name} presents messages live, but lacks the capability live or edits")

@@ -1,0 +1,391 @@
+"""The outbox of one adapter: a snapshot of what waits, then the event log, one lane a channel (rules 9 and 12)."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kesoku.adapter.attempt import Failure, attempt, backoff, stop, within
+from kesoku.adapter.composer import Composer, Roots
+from kesoku.adapter.courier import Courier, Moot, Stale, Trip
+from kesoku.adapter.drafts import DraftBoard
+from kesoku.adapter.feed import DraftFeed
+from kesoku.adapter.health import Health
+from kesoku.adapter.lane import Lane, Lanes
+from kesoku.adapter.ledger import Ledger, waiting_since
+from kesoku.adapter.live import LiveBoard
+from kesoku.adapter.manifest import Manifest
+from kesoku.adapter.outgoing import Draft, Receipt
+from kesoku.adapter.pace import Pacer
+from kesoku.adapter.planner import Planner
+from kesoku.adapter.policy import DeliveryPolicy
+from kesoku.adapter.route import WAITING, Route, route, visible_draft, waits
+from kesoku.adapter.spi import HearsDelivered, HearsInterrupted
+from kesoku.adapter.staging import Staging
+from kesoku.adapter.state import StoreState
+from kesoku.adapter.typist import Typist
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.lifecycle import Change, ChangeKind, Delivery, DeliveryState, Lease, Serving
+from kesoku.messages.record import Address, Record
+from kesoku.ports import Clock, Gateway, Store, Transaction
+
+_LOOK_BACK = 50
+_REMEMBERED = 1000
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sight:
+    """A record as it stands when it is picked up."""
+
+    record: Record
+    prompt: Record | None
+    parts: tuple[Delivery, ...]
+    since: int
+    """When it began to wait."""
+    spoken: bool
+    """Whether a person said something in the channel after the record was stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Snapshot:
+    waiting: list[tuple[Record, int]]
+    """With the times since when they wait."""
+    live: list[Delivery]
+    running: list[Record]
+
+
+class Outbox:
+    """Delivers what waits for one chatbot, once each and in order a channel, until it is cancelled.
+
+    `serving` says which addresses of the chatbot this process works for; `health` is shared with the inbox.
+    """
+
+    def __init__(
+        self,
+        *,
+        chatbot_id: str,
+        adapter: Any,
+        manifest: Manifest,
+        serving: Serving,
+        gateway: Gateway,
+        store: Store,
+        clock: Clock,
+        staging: Staging,
+        roots: Roots,
+        health: Health,
+        drafts: DraftBoard | None = None,
+        policy: DeliveryPolicy | None = None,
+    ) -> None:
+        policy = policy or DeliveryPolicy()
+        capabilities = manifest.capabilities
+        pacer, ledger = Pacer(clock, capabilities.pace), Ledger(store, clock)
+        self._chatbot_id, self._adapter, self._manifest, self._serving = chatbot_id, adapter, manifest, serving
+        self._gateway, self._store, self._clock, self._policy, self._ledger = gateway, store, clock, policy, ledger
+        self._drafts = drafts or DraftBoard()
+        self._planner = Planner(
+            adapter=adapter,
+            composer=Composer(adapter=adapter, capabilities=capabilities, roots=roots, staging=staging),
+            ledger=ledger,
+            store=store,
+            state=StoreState(store, chatbot_id),
+            clock=clock,
+            policy=policy,
+        )
+        self._courier = Courier(
+            adapter=adapter,
+            capabilities=capabilities,
+            ledger=ledger,
+            clock=clock,
+            pacer=pacer,
+            health=health,
+            policy=policy,
+        )
+        self._lanes = Lanes(self._handle, clock)
+        self._typist = Typist(adapter, clock, policy) if capabilities.typing else None
+        self._live = (
+            LiveBoard(
+                adapter=adapter,
+                manifest=manifest,
+                store=store,
+                ledger=ledger,
+                courier=self._courier,
+                clock=clock,
+                pacer=pacer,
+                policy=policy,
+            )
+            if capabilities.live
+            else None
+        )
+        self._feed = DraftFeed(self._live or adapter, clock, self._caught_up) if capabilities.drafts else None
+        self._pulse = asyncio.Event()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._interrupted: dict[str, None] = {}
+
+    async def run(self) -> None:
+        """Deliver until cancelled. What is under way then is resumed by the next run, by the rules of the ledger.
+
+        A failing store ends only one reading of the log; the next one begins with a new snapshot.
+        """
+        unwatch = self._drafts.watch(self._on_draft, self._on_clear) if self._feed else None
+        self._courier.take_off()
+        failures = 0
+        try:
+            while True:
+                failed = await attempt(self._serve())
+                failures += 1
+                _log.error("the outbox of %s reads the log again: %s", self._chatbot_id, failed)
+                await self._clock.sleep(backoff(failures, longest=60.0))
+        finally:
+            if unwatch:
+                unwatch()
+            await self._aclose()
+
+    async def _serve(self) -> None:
+        async with self._gateway.listen(self._mine) as changes:
+            await self._begin(await self._store.read(self._snapshot))
+            async for change in changes:
+                self._follow(change)
+
+    def spoke(self, address: Address) -> None:
+        """A person said something at this address: what is held there may go out (the inbox calls this)."""
+        self._lanes.spoke(address)
+
+    async def idle(self) -> None:
+        """Wait until nothing is under way, for tests and an orderly end."""
+        while self._tasks or len(self._lanes):
+            await self._lanes.idle()
+            if self._tasks:
+                await asyncio.wait(set(self._tasks))
+
+    async def drained(self) -> None:
+        """Wait until every message stored so far is out; what is held, or waits for another attempt, does not count."""
+        while True:
+            pulse = self._pulse
+            if not await self._store.read(self._has_more):
+                return
+            await pulse.wait()
+
+    def _has_more(self, tx: Transaction) -> bool:
+        pending = (each for each in tx.messages.waiting(self._serving) if each.status is MessageStatus.PENDING)
+        parts = [tx.deliveries.of(each.id) for each in pending if self._here(each.address)]
+        return not all(any(part.state is DeliveryState.HELD or part.next_attempt_at for part in each) for each in parts)
+
+    def _mine(self, change: Change) -> bool:
+        address = change.record.address
+        return address.chatbot_id == self._chatbot_id and self._serving.covers(address)
+
+    def _snapshot(self, tx: Transaction) -> _Snapshot:
+        held: Sequence[Lease] = tx.leases.held()
+        prompts = [tx.messages.get(lease.message_id) for lease in held if lease.message_id]
+        return _Snapshot(
+            waiting=[
+                (each, waiting_since(tx, each))
+                for each in tx.messages.waiting(self._serving)
+                if self._here(each.address)
+            ],
+            live=[each for each in tx.deliveries.live(self._serving) if self._here(each.address)],
+            running=[each for each in prompts if each and self._here(each.address)],
+        )
+
+    def _here(self, address: Address) -> bool:
+        return address.chatbot_id == self._chatbot_id and self._serving.covers(address)
+
+    async def _begin(self, snapshot: _Snapshot) -> None:
+        if self._live:
+            restored = await attempt(self._live.restore(snapshot.live))
+            if isinstance(restored, Failure):
+                _log.error("live statuses were not restored: %s", restored)
+        for prompt in snapshot.running:
+            self._typing(prompt)
+        stale: dict[Address, list[Record]] = {}
+        for record, since in snapshot.waiting:
+            if self._courier.stale(record, since):
+                stale.setdefault(record.address, []).append(record)
+            else:
+                self._lanes.put(record.address, record.id)
+        for records in stale.values():
+            held = await attempt(self._planner.hold(records))
+            if isinstance(held, Failure):
+                _log.error("old messages for %s were not held: %s", records[0].address, held)
+
+    def _follow(self, change: Change) -> None:
+        record = change.record
+        if change.kind is ChangeKind.INSERTED and record.status in WAITING:
+            self._lanes.put(record.address, record.id)
+        elif change.kind is ChangeKind.MOVED and change.after is MessageStatus.PROCESSING:
+            self._typing(record)
+        elif change.kind is ChangeKind.MOVED and change.before is MessageStatus.PROCESSING:
+            if change.after is MessageStatus.INTERRUPTED:
+                self._note_interrupted(_turn(record))
+            self._spawn(self._over(record, change.after or record.status))
+
+    def _note_interrupted(self, turn_id: str) -> None:
+        """What of this turn waits for another attempt is not sent any more."""
+        self._interrupted[turn_id] = None
+        if len(self._interrupted) > _REMEMBERED:
+            self._interrupted.pop(next(iter(self._interrupted)))
+
+    def _typing(self, prompt: Record) -> None:
+        if self._typist and prompt.status is MessageStatus.PROCESSING:
+            self._spawn(self._typist.begin(prompt.address, _turn(prompt)))
+
+    async def _over(self, prompt: Record, outcome: MessageStatus) -> None:
+        """A turn ended, or was taken back and will run again."""
+        turn_id = _turn(prompt)
+        await self._quiet(prompt.address, turn_id, for_good=outcome is not MessageStatus.PENDING_AGENT)
+        if outcome is MessageStatus.PENDING_AGENT:
+            return
+        if self._live and not await self._answered_later(turn_id):
+            await self._live.close(turn_id, outcome.value)
+        if (
+            outcome is MessageStatus.INTERRUPTED
+            and turn_id == prompt.id
+            and isinstance(self._adapter, HearsInterrupted)
+        ):
+            await self._hook(self._adapter.interrupted(turn_id, prompt.address))
+
+    async def _answered_later(self, turn_id: str) -> bool:
+        turn = await self._store.read(lambda tx: tx.messages.turn(turn_id))
+        return any(record.kind == "answer" and record.status in WAITING for record in turn)
+
+    async def _quiet(self, address: Address, turn_id: str, *, for_good: bool = True) -> None:
+        """Typing and drafts of a turn end before its answer is sent."""
+        if self._typist:
+            await self._typist.end(address, turn_id)
+        if self._feed and for_good:
+            await self._feed.end(turn_id)
+
+    async def _caught_up(self, turn_id: str) -> None:
+        """Wait until nothing that a turn said waits any more."""
+        while True:
+            pulse = self._pulse
+            turn = await self._store.read(lambda tx: tx.messages.turn(turn_id))
+            if not any(waits(record) for record in turn):
+                return
+            await pulse.wait()
+
+    async def _handle(self, lane: Lane, message_id: str) -> None:
+        await self._show(lane, message_id)
+        self._pulse.set()
+        self._pulse = asyncio.Event()
+
+    async def _show(self, lane: Lane, message_id: str) -> None:
+        sight = await self._store.read(lambda tx: self._look(tx, message_id))
+        if sight is None:
+            return
+        record = sight.record
+        over = bool(record.turn_id and self._live and self._live.over(record.turn_id))
+        turn = sight.prompt.status if sight.prompt else None
+        course = route(record, turn=turn, over=over, visibility=self._manifest.visibility)
+        if course is not Route.LEAVE and record.kind == "answer":
+            await self._quiet(record.address, record.turn_id or record.id)
+        match course:
+            case Route.SILENT:
+                await self._delivered(await self._ledger.close(record, MessageStatus.DELIVERED, "hidden here"), ())
+            case Route.FOLD:
+                await self._fold(record)
+            case Route.WITHDRAW:
+                await self._ledger.close(record, MessageStatus.ERROR, "the turn that asks this is over")
+            case Route.SEND:
+                await self._send(lane, sight)
+        if course is not Route.LEAVE and record.kind == "answer" and self._live and record.turn_id:
+            outcome = turn or MessageStatus.PROCESSED
+            self._spawn(self._live.close(record.turn_id, outcome.value, record))
+
+    def _look(self, tx: Transaction, message_id: str) -> _Sight | None:
+        record = tx.messages.get(message_id)
+        if record is None:
+            return None
+        parts = tuple(tx.deliveries.of(message_id))
+        held = any(part.state is DeliveryState.HELD for part in parts)
+        return _Sight(
+            record=record,
+            prompt=tx.messages.get(record.turn_id) if record.turn_id else None,
+            parts=parts,
+            since=waiting_since(tx, record),
+            spoken=held and _spoken(tx.messages.tail(record.session_id, _LOOK_BACK), record),
+        )
+
+    async def _fold(self, record: Record) -> None:
+        if self._live:
+            folded = await attempt(self._live.fold(record))
+            if isinstance(folded, Failure):
+                _log.warning("message %s was not folded: %s", record.id, folded)
+        await self._delivered(await self._ledger.close(record, MessageStatus.DELIVERED, "folded"), ())
+
+    async def _send(self, lane: Lane, sight: _Sight) -> None:
+        record = sight.record
+        if sight.spoken:
+            lane.spoke.set()
+        delivered = await self._carried(lane, sight)
+        if delivered and isinstance(self._adapter, HearsDelivered):
+            parts = await self._store.read(lambda tx: tx.deliveries.of(record.id))
+            await self._delivered(delivered, [Receipt(platform_ids=each.platform_ids) for each in parts])
+
+    async def _carried(self, lane: Lane, sight: _Sight) -> Record | None:
+        record = sight.record
+        ends = record.status is MessageStatus.RESPONDED or getattr(record.message.content, "question", None)
+        trip = Trip(
+            record=record,
+            since=sight.since,
+            spoke=lane.spoke,
+            moot=lambda: bool(ends) and record.turn_id in self._interrupted,
+        )
+        try:
+            self._courier.check(trip)
+            parts = list(sight.parts) or await self._planner.plan(record, sight.prompt, lane.spoke)
+            return None if parts is None else await self._courier.deliver(trip, record, parts)
+        except Stale:
+            await self._planner.hold([record])
+        except Moot:
+            await self._show(lane, record.id)
+        return None
+
+    async def _delivered(self, record: Record | None, receipts: Sequence[Receipt]) -> None:
+        """The hook runs once: only the move that won returns the record (K-154)."""
+        if record and isinstance(self._adapter, HearsDelivered):
+            await self._hook(self._adapter.delivered(record, receipts))
+
+    async def _hook(self, call: Coroutine[Any, Any, None]) -> None:
+        result = await attempt(within(self._clock, self._policy.send_timeout, call))
+        if isinstance(result, Failure):
+            _log.warning("a hook of the adapter %s failed: %s", self._chatbot_id, result)
+
+    def _on_draft(self, address: Address, draft: Draft) -> None:
+        shown = visible_draft(draft, self._manifest.visibility)
+        if shown and self._feed and self._here(address):
+            self._feed.put(address, shown)
+
+    def _on_clear(self, turn_id: str) -> None:
+        if self._feed:
+            self._feed.clear(turn_id)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        async def guarded() -> None:
+            result = await attempt(work)
+            if isinstance(result, Failure):
+                _log.error("%s: %s", self._chatbot_id, result, exc_info=result.error)
+
+        task = asyncio.create_task(guarded())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _aclose(self) -> None:
+        await self._courier.land()
+        await self._lanes.aclose()
+        for task in tuple(self._tasks):
+            await stop(task)
+        for each in (self._feed, self._live, self._typist):
+            if each:
+                await each.aclose()
+
+
+def _turn(prompt: Record) -> str:
+    return prompt.turn_id or prompt.id
+
+
+def _spoken(tail: Sequence[Record], record: Record) -> bool:
+    """Whether a person said something in the channel behind this record."""
+    return any(each.seq > record.seq and each.address == record.address and each.kind == "user_prompt" for each in tail)

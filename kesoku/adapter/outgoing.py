@@ -1,0 +1,87 @@
+"""What the outbox hands to an adapter, and what comes back."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kesoku.messages.content import Question
+from kesoku.messages.record import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutgoingFile:
+    """A file to send. `path` is one of `RenderContext.files`; a file from anywhere else is not sent, but named."""
+
+    path: Path
+    name: str
+    description: str = ""
+    voice: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Button:
+    """Something to press; the press comes back as `Pressed(token, value)`."""
+
+    label: str
+    token: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """One part: exactly one message on the platform. `text` is in the platform's dialect and within its limit."""
+
+    text: str = ""
+    files: tuple[OutgoingFile, ...] = ()
+    buttons: tuple[Button, ...] = ()
+    reply_to: str | None = None
+    silent: bool = False
+    ephemeral_for: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The platform took it. Without an id nothing is delivered."""
+
+    platform_ids: tuple[str, ...]
+    at: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderContext:
+    """What rendering may know besides the record; all of it is stored, so rendering is repeatable.
+
+    `prompt` is the record that is answered, and `reply_to` its first platform id; `files` maps each path that the
+    reply names, attachments included, to the confined path, or to None where it may not be sent (the text then says
+    so).
+    """
+
+    reply_to: str | None = None
+    files: dict[str, Path | None]
+    question: Question | None = None
+    prompt: Record | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A running reply, whole text so far; in this process only and lossy (N-19)."""
+
+    turn_id: str
+    step: int
+    thought: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    """Time passed; a live drawing may show seconds. `now` in Unix seconds."""
+
+    now: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEnd:
+    """A turn is over: `outcome` is processed, interrupted or error; `answer` the record that was posted, if any."""
+
+    turn_id: str
+    outcome: str
+    answer: Record | None = None

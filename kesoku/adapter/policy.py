@@ -1,0 +1,27 @@
+"""Limits of delivery, as the config sets them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryPolicy:
+    """Times in seconds."""
+
+    max_age: float = 86_400.0
+    """A message that waited longer is held instead of sent (complaint 20)."""
+    send_timeout: float = 60.0
+    """A send without an outcome for so long is ambiguous."""
+    first_retry: float = 1.0
+    """The wait after a first failure; it doubles from there."""
+    longest_retry: float = 300.0
+    """The longest wait between attempts."""
+    typing_every: float = 5.0
+    """How often typing is shown anew while a turn runs."""
+    typing_limit: float = 600.0
+    """A turn shows typing no longer than this (complaint 92)."""
+    tick: float = 5.0
+    """How often a live status is told the time."""
+    landing: float = 5.0
+    """At a shutdown, sends that are under way may take this long to end; new ones do not begin."""
+    live_every: float = 1.2
+    """The shortest time between two drawings of one live status."""
