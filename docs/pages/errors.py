@@ -25,5 +25,5 @@ def _below(error: type[KesokuError], depth: int) -> Iterator[str]:
     told = line((error.__doc__ or "").split("\n\n", maxsplit=1)[0])
     yield f"{'  ' * depth}- **{error.__name__}**{f' ({codes(facts)})' if facts else ''}: {told}"
     for each in error.__subclasses__():
-        if each.__module__ == KesokuError.__module__:
+        if each.__module__.startswith("kesoku.errors."):
             yield from _below(each, depth + 1)

@@ -1,15 +1,14 @@
 """Every port of the core: what a room may ask of another, with pre-condition, result and error.
 
-The wings (store, gateway, agent, adapter, llm, exchange) never import each other; they meet here.
+The wings (store, gateway, agent, adapter, llm) never import each other; they meet here.
 """
 
-from kesoku.ports.agent import Approver, ChatModel, Clock, Commands, Drafts
-from kesoku.ports.gateway import Exchange, Gateway, Subscription
+from kesoku.ports.agent import Approver, ChatModel, Clock, Drafts
+from kesoku.ports.gateway import Gateway, Subscription
 from kesoku.ports.store import (
     DeliveryStore,
     EventLog,
     LeaseStore,
-    MailStore,
     MessageStore,
     QuestionStore,
     SessionStore,
@@ -23,14 +22,11 @@ __all__ = [
     "Approver",
     "ChatModel",
     "Clock",
-    "Commands",
     "DeliveryStore",
     "Drafts",
     "EventLog",
-    "Exchange",
     "Gateway",
     "LeaseStore",
-    "MailStore",
     "MessageStore",
     "QuestionStore",
     "SessionStore",

@@ -64,7 +64,3 @@ class Drafts(Protocol):
     def clear(self, turn_id: str) -> None:
         """The turn is over or was interrupted."""
         ...
-
-
-class Commands(Protocol):
-    """What people can ask for with a slash. Comes with the commands."""

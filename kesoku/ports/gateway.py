@@ -112,7 +112,3 @@ class Gateway(Protocol):
     ) -> AbstractAsyncContextManager[Subscription]:
         """Follow the event log from `cursor`, by default from now. Each matching change comes exactly once."""
         ...
-
-
-class Exchange(Protocol):
-    """Routing of mail between owners. Comes with the exchange."""

@@ -291,10 +291,6 @@ class QuestionStore(Protocol):
         ...
 
 
-class MailStore(Protocol):
-    """Mail between sessions and agents: outbox, inbox, dead letters. Comes with the exchange."""
-
-
 class Transaction(Protocol):
     """One unit of work over all repositories."""
 
