@@ -36,6 +36,7 @@ from kesoku.gateway.policy import Busy, BusyPolicy, FloodBounds, InterruptBy
 from kesoku.gateway.presence import Presence
 from kesoku.messages.lifecycle import Serving
 from kesoku.messages.record import Address, Record
+from kesoku.messages.virtual import system_entry
 from kesoku.ports import ChatModel
 from kesoku.store import SqlStore
 from kesoku.tools.context import ToolContext
@@ -76,6 +77,7 @@ class App:
         self._clock = SystemClock()
         self._staging = Staging(self._place.staging)
         self._drafts = DraftBoard()
+        self._system = system_prompt(instructions=config.agent.instructions)
         self._stack = AsyncExitStack()
         self._stop = asyncio.Event()
 
@@ -118,7 +120,11 @@ class App:
 
     def _core(self) -> Core:
         conversation = Conversation(
-            gateway=self.gateway, store=self.store, clock=self._clock, model=self._models[0].name
+            gateway=self.gateway,
+            store=self.store,
+            clock=self._clock,
+            model=self._models[0].name,
+            system=system_entry(self._system),
         )
         return Core(
             store=self.store,
@@ -142,7 +148,7 @@ class App:
             approver=Approvals(self.store, self._clock),
             drafts=self._drafts,
             context=self._tool_context,
-            system=system_prompt(instructions=agent.instructions),
+            system=self._system,
             hooks=hook.installed(),
             limits=TurnLimits(
                 steps=agent.max_steps,

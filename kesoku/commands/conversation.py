@@ -1,4 +1,4 @@
-"""Commands about the conversation itself: /help, /stop, /new, /status."""
+"""Commands about the conversation itself: /help, /stop, /new, /status, /system."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -8,15 +8,16 @@ from kesoku.commands.registry import SlashCommand
 from kesoku.errors import TransitionRefused
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Lease, Session
-from kesoku.messages.record import Address
+from kesoku.messages.record import Address, Record
 from kesoku.ports import Clock, Gateway, Store, Transaction
 
 
 class Conversation:
     """What the commands act on."""
 
-    def __init__(self, *, gateway: Gateway, store: Store, clock: Clock, model: str) -> None:
+    def __init__(self, *, gateway: Gateway, store: Store, clock: Clock, model: str, system: Record) -> None:
         self._gateway, self._store, self._clock, self._model = gateway, store, clock, model
+        self._system = system
 
     def commands(self) -> tuple[SlashCommand, ...]:
         """All of them; /help lists exactly these."""
@@ -24,6 +25,9 @@ class Conversation:
             SlashCommand(spec=CommandSpec(name="stop", description="stop what is running here"), run=self.stop),
             SlashCommand(spec=CommandSpec(name="new", description="start a new conversation"), run=self.new),
             SlashCommand(spec=CommandSpec(name="status", description="say what is going on"), run=self.status),
+            SlashCommand(
+                spec=CommandSpec(name="system", description="show the system prompt"), run=self.system, admin=True
+            ),
         )
         spec = CommandSpec(name="help", description="list the commands")
         text = _help((spec, *(each.spec for each in listed)))
@@ -66,6 +70,10 @@ class Conversation:
             return f"No conversation yet. Model: {self._model}."
         running = "a turn is running" if lease is not None and lease.owner is not None else "nothing is running"
         return f"Conversation `{session.id}`: {running}, {queued} waiting. Model: {self._model}."
+
+    async def system(self, _: Invocation) -> str:
+        """The system prompt, a virtual entry that no session holds."""
+        return f"{self._system.message.author}:\n\n{self._system.message.rendered}"
 
 
 def _help(specs: Sequence[CommandSpec]) -> str:

@@ -15,6 +15,7 @@ from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Serving
 from kesoku.messages.record import Address, Post, Record
+from kesoku.messages.virtual import system_entry
 from kesoku.testing.clock import VirtualClock
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.presence import NullPresence
@@ -48,7 +49,9 @@ class Room:
 async def room() -> AsyncIterator[Room]:
     clock, store = VirtualClock(), MemoryStore()
     gateway = StoreGateway(store, clock, BusyPolicy(), NullPresence())
-    conversation = Conversation(gateway=gateway, store=store, clock=clock, model="offline")
+    conversation = Conversation(
+        gateway=gateway, store=store, clock=clock, model="offline", system=system_entry("Be kind.")
+    )
     yield Room(gateway=gateway, store=store, registry=Registry(conversation.commands()))
     await store.aclose()
 
@@ -90,6 +93,13 @@ async def test_status_tells_what_runs_and_what_waits(room: Room) -> None:
     await room.gateway.claim("me", SERVING)
     text = await room.command("status") or ""
     assert "a turn is running, 1 waiting" in text
+
+
+async def test_the_system_prompt_is_an_entry_of_the_system_alone(room: Room) -> None:  # K-094 K-049 K-123
+    assert await room.command("system", admin=True) == "System:\n\nBe kind."
+    assert await room.command("system") == "Only an admin of this bot may use /system."
+    row = system_entry("Be kind.").to_row()
+    assert (row["chatbot_id"], row["channel_id"], row["sender"]) == ("system", "system", "System")
 
 
 async def test_admin_commands_are_for_admins(room: Room) -> None:
