@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kesoku.messages.lifecycle import Change, Serving
 from kesoku.messages.record import Address, Post
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 from kesoku.store import SqlStore, event, message
 from kesoku.store.engine import PRAGMAS
 from kesoku.store.mapping import body_of, placement_of

@@ -10,15 +10,12 @@ from kesoku.errors import StoreError
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Change, Claim, Fence, Serving
 from kesoku.messages.record import Record
-from kesoku.ports.agent import Clock
-from kesoku.ports.gateway import Gateway
+from kesoku.ports import Clock, Gateway
 
-logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_TAKEN = {MessageStatus.INTERRUPTED, MessageStatus.PENDING_AGENT}
-"""Where the prompt of a running turn gets only by somebody else's hand."""
 _CLAIMS = 16
 """Claims that are made at once."""
 
@@ -44,13 +41,15 @@ class _Run:
     prompt_id: str
     task: asyncio.Task[None]
     renewed: float
+    begun: bool = False
+    """Whether the task has run at all: one that is cancelled before cannot clean up after itself."""
     stopped: bool = False
 
     def stop(self, why: str) -> None:
         """Cancel the task, once: a second time would cut off its cleaning up."""
         if not self.stopped:
             self.stopped = self.task.cancel()
-            logger.info("turn %s is stopped: %s", self.prompt_id, why)
+            _log.info("turn %s is stopped: %s", self.prompt_id, why)
 
 
 class Dispatcher:
@@ -69,6 +68,7 @@ class Dispatcher:
         self._gateway, self._serving, self._work, self._clock = gateway, serving, work, clock
         self._owner, self._limits = owner, limits or DispatchLimits()
         self._running: dict[Fence, _Run] = {}
+        self._releases: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._stopping = False
 
@@ -97,7 +97,7 @@ class Dispatcher:
             try:
                 await self._fill()
             except StoreError as error:
-                logger.warning("cannot claim, trying again: %s", error)
+                _log.warning("cannot claim, trying again: %s", error)
             await self._wake.wait()
 
     async def _fill(self) -> None:
@@ -119,6 +119,7 @@ class Dispatcher:
         task.add_done_callback(lambda task: self._ended(claim, task))
 
     async def _attend(self, claim: Claim) -> None:
+        self._running[claim.fence].begun = True
         try:
             await self._work(claim)
         except asyncio.CancelledError:
@@ -137,15 +138,19 @@ class Dispatcher:
         except StoreError as error:
             if self._stopping:  # this process ends, and its leases with it: recovery takes them back
                 raise
-            logger.warning("cannot release %s, trying again: %s", fence.session_id, error)
+            _log.warning("cannot release %s, trying again: %s", fence.session_id, error)
             await self._clock.sleep(self._limits.beat)
             await self._release(fence, requeue=requeue)
 
     def _ended(self, claim: Claim, task: asyncio.Task[None]) -> None:
-        self._running.pop(claim.fence)
+        run = self._running.pop(claim.fence)
         self._wake.set()
+        if not run.begun:
+            release = asyncio.create_task(self._release(claim.fence, requeue=True))
+            self._releases.add(release)
+            release.add_done_callback(self._releases.discard)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("turn %s ended without a trace in the store", claim.prompt.id, exc_info=error)
+            _log.error("turn %s ended without a trace in the store", claim.prompt.id, exc_info=error)
 
     def _concerns(self, change: Change) -> bool:
         """New work that we serve, or anything about a prompt that runs here."""
@@ -154,11 +159,15 @@ class Dispatcher:
         return waits or any(run.prompt_id == record.id for run in self._running.values())
 
     async def _watch(self, changes: AsyncIterator[Change]) -> None:
-        """Wake up for new work; stop turns whose prompt is no longer in processing, whoever did it (C-30)."""
+        """Wake up for new work; stop turns whose prompt was interrupted, whoever did it (C-30).
+
+        Only what is final counts here: a record may have been read before its claim. A turn that was taken back has
+        lost its lease, which the next beat or its next write finds out.
+        """
         while True:
             change = await self._patiently("read the event log", changes.__anext__)
             self._wake.set()
-            if change.record.status in _TAKEN:
+            if change.record.status is MessageStatus.INTERRUPTED:
                 self._interrupt(change.record)
 
     def _interrupt(self, prompt: Record) -> None:
@@ -170,7 +179,7 @@ class Dispatcher:
         """Take back what dead workers left, at once and then regularly; look for work meanwhile."""
         while True:
             if count := await self._patiently("recover", self._gateway.recover):
-                logger.warning("%d prompt(s) of dead or stalled workers wait again", count)
+                _log.warning("%d prompt(s) of dead or stalled workers wait again", count)
             self._wake.set()
             await self._clock.sleep(self._limits.beat)
 
@@ -200,7 +209,7 @@ class Dispatcher:
             try:
                 return await operation()
             except StoreError as error:
-                logger.warning("cannot %s, trying again: %s", what, error)
+                _log.warning("cannot %s, trying again: %s", what, error)
                 await self._clock.sleep(self._limits.beat)
 
     async def _drain(self) -> None:
@@ -219,3 +228,4 @@ class Dispatcher:
         for run in runs:
             run.stop("this process ends")
         await asyncio.gather(*(run.task for run in runs), return_exceptions=True)
+        await asyncio.gather(*self._releases, return_exceptions=True)

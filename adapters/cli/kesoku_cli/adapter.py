@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Set
+from collections.abc import AsyncIterator, Sequence, Set
 
 from kesoku import Address, Record
 from kesoku.adapter import (
@@ -31,6 +31,8 @@ class CliAdapter:
         here = Address(chatbot_id=chatbot_id, channel_id=config.channel)
         self._target = _address(config.target) if config.target else here
         self._is_viewer = self._target.chatbot_id != chatbot_id
+        self.earlier: Sequence[str] = ()
+        """What the person said before in this conversation, oldest first; set before `run`."""
         self._sitting = Sitting(posted_is_out=self._is_viewer)
         self._person: Person | None = None
         self._front: FrontEnd | None = None
@@ -47,7 +49,7 @@ class CliAdapter:
     async def run(self, inbox: Inbox) -> None:
         """Sit until the person leaves, or until the one question is answered."""
         config = self._config
-        front = self._front = front_end(config, sys.stdin, sys.stdout, sys.stderr, os.environ)
+        front = self._front = front_end(config, sys.stdin, sys.stdout, sys.stderr, os.environ, self.earlier)
         person = self._person = Person(
             inbox=inbox,
             front=front,

@@ -21,7 +21,7 @@ class Person:
     ) -> None:
         """`in_order`: each message waits for the answer to the one before, as a program expects that pipes many."""
         self._inbox, self._front, self._sitting, self._target = inbox, front, sitting, target
-        self._principal = Principal(user_id="local", display_name=author, is_dm=True)
+        self._principal = Principal(user_id="local", display_name=author)
         self._in_order = in_order
         self._acts: asyncio.Queue[Act] = asyncio.Queue()
         self._urgent: asyncio.Queue[Act] = asyncio.Queue()

@@ -1,23 +1,24 @@
 """Interruption, recovery, fencing, leases and draining (seed 004 sections 4 and 6.3; store rules 3 to 8 and 15)."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TypeVar
 
 import pytest
 
-from kesoku.agent.dispatcher import DispatchLimits
+from kesoku.agent.dispatcher import Dispatcher, DispatchLimits
 from kesoku.agent.worker import Worker
 from kesoku.errors import StoreError
 from kesoku.history.order import phased
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.lifecycle import Fence
+from kesoku.messages.lifecycle import Change, Claim, Fence
 from kesoku.messages.record import Address, Post, Record
 from kesoku.messages.turn import CallBlock, ResultBlock, TextBlock
-from kesoku.ports.store import Transaction
-from kesoku.testing.bench import EVERYTHING
+from kesoku.ports import Transaction
+from kesoku.testing.bench import EVERYTHING, Bench
 from kesoku.testing.clock import settle
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
@@ -497,3 +498,43 @@ async def test_a_wakeup_runs_as_a_turn() -> None:
     last = model.requests[0].turns[-1].blocks[-1]
     assert isinstance(last, TextBlock)
     assert last.text.startswith("[System Notification]\n[System Alert] Background Job job_1 finished")
+
+
+async def idle_dispatcher(bench: Bench) -> Dispatcher:
+    async def work(claim: Claim) -> None:
+        await asyncio.Event().wait()
+
+    return Dispatcher(bench.gateway, EVERYTHING, work, bench.clock, owner="me")
+
+
+async def stream(*changes: Change) -> AsyncIterator[Change]:
+    for change in changes:
+        yield change
+    await asyncio.Event().wait()
+
+
+async def test_a_turn_that_is_stopped_before_its_first_step_goes_back_to_the_queue() -> None:
+    bench = Bench(MemoryStore())
+    prompt = await bench.say()
+    dispatcher = await idle_dispatcher(bench)
+    dispatcher._start(await bench.claim("me"))
+    await dispatcher._put_back()
+    record = await bench.store.read(lambda tx: tx.messages.get(prompt.id))
+    assert record is not None
+    assert record.status is MessageStatus.PENDING_AGENT
+    assert (await bench.claim("other")).prompt.id == prompt.id
+
+
+async def test_a_change_that_was_read_before_the_claim_stops_nothing() -> None:
+    bench = Bench(MemoryStore())
+    queued = await bench.say()
+    (stale,) = await bench.store.read(lambda tx: tx.events.of(queued.id))
+    dispatcher = await idle_dispatcher(bench)
+    claim = await bench.claim("me")
+    dispatcher._start(claim)
+    watch = asyncio.create_task(dispatcher._watch(stream(replace(stale, record=queued))))
+    await settle()
+    (run,) = dispatcher._running.values()
+    assert not run.stopped
+    watch.cancel()
+    await dispatcher._put_back()

@@ -1,0 +1,113 @@
+"""What a command imports and needs before it does anything: a start-up that nobody waits for."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+KESOKU = str(Path(sys.executable).with_name("kesoku"))
+HELP = ("--help",)
+HEAVY = frozenset(("asyncio", "google", "httpx", "markdown_it", "prompt_toolkit", "pydantic", "rich", "sqlalchemy"))
+"""What `--help` does without."""
+PROBE = r"""
+import atexit, re, sys
+def note():
+    with open("/proc/self/status") as file:  # ru_maxrss would count the parent's memory too
+        peak = re.search("VmHWM: *(.*) kB", file.read().replace("\t", " "))[1]
+    with open({notes!r}, "w") as file:
+        print(peak, *sys.modules, file=file)
+atexit.register(note)
+sys.argv = ["kesoku", *{arguments!r}]
+from kesoku.cli.main import run
+run()
+"""
+
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
+
+
+class Started:
+    """What a command left behind."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        notes = folder / "notes"
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "XDG_DATA_HOME": str(folder / "data"),
+            "XDG_CONFIG_HOME": str(folder / "config"),
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", PROBE.format(notes=str(notes), arguments=arguments)],
+            env=environment,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=50,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        kilobytes, *modules = notes.read_text(encoding="utf-8").split()
+        self.megabytes = int(kilobytes) / 1024
+        self.output = done.stdout
+        self.modules = frozenset(modules)
+        self.packages = frozenset(name.partition(".")[0] for name in modules)
+
+
+def seconds(*command: str) -> float:
+    """The best of five runs."""
+
+    def once() -> float:
+        before = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True, timeout=20)
+        return time.perf_counter() - before
+
+    return min(once() for _ in range(5))
+
+
+def test_help_imports_nothing_heavy_and_stays_small(tmp_path: Path) -> None:
+    started = Started(tmp_path, *HELP)
+    assert "usage: kesoku" in started.output
+    assert HEAVY & started.packages == frozenset()
+    assert started.megabytes < 45
+    assert list(tmp_path.iterdir()) == [tmp_path / "notes"]
+
+
+@pytest.mark.slow
+def test_help_takes_a_few_times_what_python_itself_takes() -> None:
+    """A ratio, since absolute times move with the load of the machine; those are in benchmarks/startup.py."""
+    assert seconds(KESOKU, *HELP) < 20 * seconds(sys.executable, "-c", "pass")
+
+
+@pytest.mark.slow
+def test_a_piped_question_loads_no_screen_and_no_sdk(tmp_path: Path) -> None:
+    started = Started(tmp_path, "chat", "what is 6 * 7?")
+    assert "42" in started.output
+    assert frozenset(("prompt_toolkit", "rich")) & started.packages == frozenset()
+    assert "google.genai" not in started.modules
+
+
+HASTY = """
+import sys
+from kesoku.cli.main import run
+class Hasty:
+    def find_spec(self, name, path=None, target=None):
+        if name == "sqlalchemy":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Hasty())
+sys.argv = ["kesoku", "chat", "hi"]
+run()
+"""
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_it_still_loads_ends_it_quietly(tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", HASTY], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
