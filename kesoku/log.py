@@ -130,21 +130,22 @@ class HumanFormatter(logging.Formatter):
 class Repeats(logging.Filter):
     """Lets the same warning through once a minute; the next one says how many were left out."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
+        self._now = now
         self._seen: dict[tuple[str, str], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether this record is written."""
         if record.levelno < logging.WARNING:
             return True
-        key, now = (record.name, record.getMessage()), time.monotonic()
+        key, now = (record.name, record.getMessage()), self._now()
         since, count = self._seen.get(key, (now - _QUIET_SECONDS, 0))
         if now - since < _QUIET_SECONDS:
             self._seen[key] = (since, count + 1)
             return False
         if count:
-            record.msg, record.args = f"{record.getMessage()} (and {count} more times)", ()
+            record.msg, record.args = f"{record.getMessage()} (and {count} more)", ()
         self._seen = {each: value for each, value in self._seen.items() if now - value[0] < _QUIET_SECONDS}
         self._seen[key] = (now, 0)
         return True

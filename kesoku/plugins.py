@@ -13,8 +13,11 @@ Nothing is imported before it is asked for. An extension that does not load neve
 import logging
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
+from typing import TypeVar
 
 from kesoku.errors import PluginBroken, PluginConflict, PluginError, PluginUnknown
+
+T = TypeVar("T")
 
 ADAPTERS = "kesoku.adapters"
 MODELS = "kesoku.models"
@@ -40,6 +43,14 @@ def find(group: str, name: str) -> object:
         raise _broken(found[0], f"{type(error).__name__}: {error}") from error
 
 
+def find_instance(group: str, name: str, kind: type[T]) -> T:
+    """Import one extension of a group that is made of one class. Raises as `find` does."""
+    found = find(group, name)
+    if not isinstance(found, kind):
+        raise unfit(group, name, f"it must be a {kind.__name__}")
+    return found
+
+
 def load(group: str, report: Callable[[PluginError], None] | None = None) -> dict[str, object]:
     """Import every extension of `group`, by name; each one that fails is left out and given to `report`, or logged."""
     loaded: dict[str, object] = {}
@@ -47,7 +58,7 @@ def load(group: str, report: Callable[[PluginError], None] | None = None) -> dic
         try:
             loaded[name] = find(group, name)
         except PluginError as error:
-            (report or log)(error)
+            (report or log_failure)(error)
     return loaded
 
 
@@ -67,6 +78,6 @@ def _distribution(entry: EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "an unknown distribution"
 
 
-def log(error: PluginError) -> None:
-    """The report for those who have nothing better to do with it."""
+def log_failure(error: PluginError) -> None:
+    """The report of those who are given no other."""
     logging.getLogger(__name__).warning("%s", error)

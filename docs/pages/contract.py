@@ -2,7 +2,7 @@
 
 from pages.markdown import line, members, prose, protocol, table, tree, value
 
-from kesoku.adapter import event, manifest, outgoing, spi
+from kesoku.adapter import command, event, manifest, outgoing, spi
 from kesoku.errors import Ambiguous, Hold, LoginNeeded, Refused, RetryLater
 from kesoku.messages.visibility import Presentation, Visibility
 
@@ -22,6 +22,7 @@ _SENT = (
     outgoing.TurnEnd,
 )
 _GIVEN = (spi.Inbox, spi.State)
+_LISTED = (command.CommandSpec, command.Argument)
 
 
 def contract() -> str:
@@ -36,7 +37,7 @@ def contract() -> str:
         ("Who sees what", f"{value(Visibility)}\n### Presentation\n\n{members(Presentation)}"),
         ("What every adapter has", protocol(spi.Adapter)),
         ("How sending fails", errors),
-        ("What the core gives", "\n".join(map(protocol, _GIVEN))),
+        ("What the core gives", "\n".join([*map(protocol, _GIVEN), *map(value, _LISTED)])),
         ("What an adapter may have", "\n".join(map(protocol, optional))),
         ("What comes in", "\n".join(map(value, _HEARD))),
         ("What goes out", "\n".join(map(value, _SENT))),

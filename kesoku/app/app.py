@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Self
 from zoneinfo import ZoneInfo
 
+from kesoku.adapter.core import Core
 from kesoku.adapter.drafts import DraftBoard
 from kesoku.adapter.manifest import AdapterConfig, Manifest
-from kesoku.adapter.policy import DeliveryPolicy
+from kesoku.adapter.policy import DeliveryPolicy, IntakePolicy
 from kesoku.adapter.question import Approvals
 from kesoku.adapter.staging import Staging
 from kesoku.adapter.supervisor import Ending
@@ -24,8 +25,9 @@ from kesoku.agent.loop import TurnLoop
 from kesoku.agent.prompt import system_prompt
 from kesoku.agent.worker import Worker
 from kesoku.app import secret
-from kesoku.app.bot import Bot, Core
+from kesoku.app.bot import Bot
 from kesoku.app.clock import SystemClock
+from kesoku.app.consent import Consent
 from kesoku.app.place import Place
 from kesoku.app.toolbox import toolbox
 from kesoku.commands.conversation import Conversation
@@ -35,9 +37,9 @@ from kesoku.gateway.gateway import StoreGateway
 from kesoku.gateway.policy import Busy, BusyPolicy, FloodBounds, InterruptBy
 from kesoku.gateway.presence import Presence
 from kesoku.messages.lifecycle import Serving
-from kesoku.messages.record import Address, Record
+from kesoku.messages.record import EVERY_CHANNEL, Address, Record
 from kesoku.messages.virtual import system_entry
-from kesoku.ports import ChatModel
+from kesoku.ports import Approver, ChatModel
 from kesoku.store import SqlStore
 from kesoku.tools.context import ToolContext
 
@@ -59,12 +61,12 @@ class Job:
     workspace: Path | None = None
     """Where tools work; None: a folder a session."""
     approve_all: bool = False
-    """Run tools without asking (`--yes`)."""
+    """Run tools without asking the person at a local adapter (`--yes`); remote channels are asked as ever."""
 
     @property
     def served(self) -> frozenset[Address]:
         """What this process serves alone."""
-        return frozenset(Address(chatbot_id=bot, channel_id=self.channels.get(bot, "*")) for bot in self.bots)
+        return frozenset(Address(chatbot_id=bot, channel_id=self.channels.get(bot, EVERY_CHANNEL)) for bot in self.bots)
 
 
 class App:
@@ -80,6 +82,7 @@ class App:
         self._system = system_prompt(instructions=config.agent.instructions)
         self._stack = AsyncExitStack()
         self._stop = asyncio.Event()
+        self._is_patient = True
 
     async def __aenter__(self) -> Self:
         try:
@@ -134,7 +137,12 @@ class App:
             roots=self._roots,
             drafts=self._drafts,
             commands=Registry(conversation.commands()),
-            policy=DeliveryPolicy(max_age=self._config.delivery.max_age_hours * 3600),
+            delivery=DeliveryPolicy(max_age=self._config.delivery.max_age_hours * 3600),
+            intake=IntakePolicy(
+                file_bytes=self._config.limits.file_bytes,
+                timezone=self._config.timezone,
+                timezone_label=self._config.timezone_label,
+            ),
         )
 
     def _loop(self) -> TurnLoop:
@@ -144,8 +152,8 @@ class App:
             self.store,
             self._clock,
             self._models,
-            toolbox(self._config, approve_all=self._job.approve_all),
-            approver=Approvals(self.store, self._clock),
+            toolbox(self._config),
+            approver=self._approver(),
             drafts=self._drafts,
             context=self._tool_context,
             system=self._system,
@@ -160,12 +168,20 @@ class App:
             admins_only=self._is_remote,
         )
 
+    def _approver(self) -> Approver:
+        people = Approvals(self.store, self._clock)
+        return Consent(people) if self._job.approve_all else people
+
     def now(self) -> int:
         """Microseconds since 1970."""
         return self._clock.now()
 
-    def stop(self) -> None:
-        """Claim nothing more, let running turns end for a while, deliver, and let `run` return."""
+    def stop(self, *, patient: bool = True) -> None:
+        """Claim nothing more, let running turns end for a while, deliver, and let `run` return.
+
+        Not `patient`: running turns go back to their queue now, and whoever serves next goes on with them.
+        """
+        self._is_patient = patient
         self._stop.set()
 
     async def run(self) -> tuple[Ending, ...]:
@@ -179,6 +195,8 @@ class App:
             everyone = asyncio.gather(*bots, return_exceptions=True) if bots else self._forever()
             await asyncio.wait({stopping, asyncio.ensure_future(everyone)}, return_when=asyncio.FIRST_COMPLETED)
             self._dispatcher.stop()
+            if not self._is_patient:
+                dispatch.cancel()
             await asyncio.wait({dispatch})
             for task in (stopping, *bots):
                 task.cancel()
@@ -186,8 +204,7 @@ class App:
 
     def _is_served(self, address: Address) -> bool:
         """Whether another process serves this channel, or the whole bot."""
-        whole = Address(chatbot_id=address.chatbot_id, channel_id="*")
-        return any(self._presence.holder(each) is not None for each in (address, whole))
+        return any(self._presence.holder(each) is not None for each in (address, address.whole))
 
     def _tool_context(self, call: Record) -> ToolContext:
         roots = self._roots(call.session_id)

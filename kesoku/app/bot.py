@@ -2,36 +2,16 @@
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from kesoku.adapter.access import Access
-from kesoku.adapter.command import CommandRegistry
-from kesoku.adapter.composer import Roots
-from kesoku.adapter.drafts import DraftBoard
+from kesoku.adapter.core import Core
 from kesoku.adapter.health import Health
 from kesoku.adapter.inbox import GatewayInbox
 from kesoku.adapter.manifest import AdapterConfig, Manifest
 from kesoku.adapter.outbox import Outbox
-from kesoku.adapter.policy import DeliveryPolicy
-from kesoku.adapter.staging import Staging
 from kesoku.adapter.supervisor import Ending, supervise
 from kesoku.messages.lifecycle import Serving
-from kesoku.ports import Clock, Gateway, Store
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Core:
-    """What every bot of a process shares."""
-
-    store: Store
-    gateway: Gateway
-    clock: Clock
-    staging: Staging
-    roots: Roots
-    drafts: DraftBoard
-    commands: CommandRegistry
-    policy: DeliveryPolicy
 
 
 class Bot:
@@ -49,24 +29,14 @@ class Bot:
             adapter=self.adapter,
             manifest=manifest,
             serving=serving,
-            gateway=core.gateway,
-            store=core.store,
-            clock=core.clock,
-            staging=core.staging,
-            roots=core.roots,
             health=self.health,
-            drafts=core.drafts,
-            policy=core.policy,
+            core=core,
         )
         self._inbox = GatewayInbox(
             chatbot_id=chatbot_id,
             access=Access(allow=config.allow, admins=config.admins, local=manifest.capabilities.local),
-            gateway=core.gateway,
-            store=core.store,
-            clock=core.clock,
-            staging=core.staging,
             health=self.health,
-            commands=core.commands,
+            core=core,
             spoke=self._outbox.spoke,
             answers=self.adapter,
         )

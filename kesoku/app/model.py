@@ -1,7 +1,6 @@
 """Which chat models answer (N-15)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from kesoku import plugins
 from kesoku.config import Config
@@ -43,11 +42,9 @@ def manifest_of(config: Config, name: str) -> ModelManifest:
     """The provider behind a name."""
     entry = config.models.get(name)
     try:
-        found: Any = plugins.find(plugins.MODELS, entry.type if entry else name)
+        return plugins.find_instance(plugins.MODELS, entry.type if entry else name, ModelManifest)
     except PluginError as error:
         raise ModelUnknown(model=name, known=known(config)) from error
-    manifest: ModelManifest = found
-    return manifest
 
 
 def known(config: Config) -> Sequence[str]:

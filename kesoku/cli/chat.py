@@ -5,12 +5,14 @@ import asyncio
 import os
 import secrets
 import signal
+import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from kesoku import plugins
+from kesoku.adapter.manifest import Manifest
 from kesoku.app import App, Job, Place
 from kesoku.app.model import OFFLINE, choose
 from kesoku.cli.exit import Exit
@@ -22,6 +24,8 @@ from kesoku.messages.record import Address
 from kesoku.ports import ChatModel, Transaction
 
 BOT = "cli"
+_RECALLED = 400
+"""Messages of a conversation among which those of the person are looked for."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -50,9 +54,9 @@ async def _sit(options: argparse.Namespace, loaded: Loaded) -> int:
 async def _open(
     options: argparse.Namespace, loaded: Loaded, models: tuple[ChatModel, ...], *, channel: str, note: str = ""
 ) -> int:
-    manifest: Any = plugins.find(plugins.ADAPTERS, BOT)
+    manifest = plugins.find_instance(plugins.ADAPTERS, BOT, Manifest)
     entry = loaded.config.adapters.get(BOT)
-    configured = entry.settings if entry else manifest.config()
+    configured: Any = entry.settings if entry else manifest.config()
     target = _target(options.session)
     sitting = configured.model_copy(
         update={
@@ -77,6 +81,8 @@ async def _open(
             print(f"kesoku: {text}", file=sys.stderr)
         if target is None:
             await _bind(app, here, options)
+            (bot,) = app.bots
+            bot.adapter.earlier = await app.store.read(lambda tx: _said(tx, here))
         return await _run(app)
 
 
@@ -86,7 +92,7 @@ async def _run(app: App) -> int:
 
     def stop() -> None:
         ended.append(Exit.TERMINATED)
-        app.stop()
+        app.stop(patient=False)
 
     for each in (signal.SIGTERM, signal.SIGHUP):
         with suppress(NotImplementedError, RuntimeError):
@@ -120,6 +126,13 @@ async def _bind(app: App, here: Address, options: argparse.Namespace) -> None:
         raise NoSuchSession(session_id=options.session)
 
 
+def _said(tx: Transaction, here: Address) -> list[str]:
+    """What the person said last in the conversation that is bound here."""
+    bound = tx.sessions.bound(here)
+    last = tx.messages.tail(bound.id, _RECALLED) if bound else []
+    return [record.message.rendered for record in last if record.kind == "user_prompt"]
+
+
 def _waits(tx: Transaction, here: Address) -> bool:
     """Whether something of an earlier sitting is still to be answered or shown here."""
     bound = tx.sessions.bound(here)
@@ -146,8 +159,6 @@ def _piped(*, wanted: bool) -> str:
 
 def _has_data() -> bool:
     """Whether standard input is a file or a pipe, not a device such as /dev/null."""
-    import stat
-
     mode = os.fstat(sys.stdin.fileno()).st_mode
     return stat.S_ISREG(mode) or stat.S_ISFIFO(mode)
 

@@ -4,14 +4,13 @@ import argparse
 import asyncio
 import json
 import os
-import sqlite3
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from kesoku import plugins
-from kesoku.adapter.manifest import Finding, Severity
+from kesoku.adapter.manifest import Finding, Manifest, Severity
 from kesoku.app import Place
 from kesoku.app.model import choose
 from kesoku.app.toolbox import toolbox
@@ -19,11 +18,10 @@ from kesoku.cli.exit import Exit
 from kesoku.config import Config, Loaded, load
 from kesoku.errors import ConfigError, ConfigInvalid, KesokuError, ModelKeyMissing, PluginError
 from kesoku.render.mask import Mask
-from kesoku.store import SqlStore
+from kesoku.store import SAFE, SqlStore, driver
 
 _MARKS = {Severity.OK: "ok     ", Severity.WARNING: "warning", Severity.ERROR: "ERROR  "}
 _COLOURS = {Severity.OK: "32", Severity.WARNING: "33", Severity.ERROR: "31"}
-_SAFE_SQLITE = (3, 51, 3)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -58,7 +56,7 @@ def _config(options: argparse.Namespace) -> tuple[Loaded | None, list[Finding]]:
     # What only warns at start is an error here (N-16).
     odd = [_error("config", str(each), "correct or remove it") for each in loaded.warnings]
     where = str(loaded.path) if loaded.path else "no file; the defaults hold"
-    return loaded, [*odd, Finding(check="config", severity=Severity.OK, text=where)]
+    return loaded, [*odd, _ok("config", where)]
 
 
 async def _database(config: Config) -> list[Finding]:
@@ -70,7 +68,7 @@ async def _database(config: Config) -> list[Finding]:
             text = f"{place.database} cannot be made: {ground} takes no new files"
             return [*findings, _error("database", text, "make that folder writable, or set store.path")]
         text = f"{place.database} will be made at the first start"
-        return [*findings, Finding(check="database", severity=Severity.OK, text=text)]
+        return [*findings, _ok("database", text)]
     try:
         store = await SqlStore.open(place.database, patience=config.store.busy_seconds)
         try:
@@ -78,17 +76,18 @@ async def _database(config: Config) -> list[Finding]:
         finally:
             await store.aclose()
     except KesokuError as error:
-        return [*findings, _error("database", str(error), "see the text")]
+        return [*findings, _error("database", str(error))]
     if problems:
         fix = "restore a backup, or move the file away to begin anew"
         return [*findings, _error("database", f"{place.database}: {problems[0]}", fix)]
-    return [*findings, Finding(check="database", severity=Severity.OK, text=str(place.database))]
+    return [*findings, _ok("database", str(place.database))]
 
 
 def _sqlite() -> Finding:
-    if sqlite3.sqlite_version_info >= _SAFE_SQLITE:
-        return Finding(check="sqlite", severity=Severity.OK, text=sqlite3.sqlite_version)
-    text = f"{sqlite3.sqlite_version}: before 3.51.3 two processes on one file could damage it in rare cases"
+    used = driver()
+    if used.sqlite_version_info >= SAFE:
+        return _ok("sqlite", used.sqlite_version)
+    text = f"{used.sqlite_version}: before 3.51.3 two processes on one file could damage it in rare cases"
     fix = "Kesoku's own processes take turns; to be safe with other programs too: pip install 'kesoku[sqlite]'"
     return Finding(check="sqlite", severity=Severity.WARNING, text=text, fix=fix)
 
@@ -98,9 +97,7 @@ def _tools(config: Config) -> list[Finding]:
         box = toolbox(config)
     except ConfigInvalid as error:
         return [_error("tools", str(each), "correct or remove the table") for each in error.problems]
-    return [
-        Finding(check="tools", severity=Severity.OK, text=", ".join(f"{name} ({box.policy(name)})" for name in box))
-    ]
+    return [_ok("tools", ", ".join(f"{name} ({box.policy(name)})" for name in box))]
 
 
 def _model(config: Config) -> Finding:
@@ -113,13 +110,13 @@ def _model(config: Config) -> Finding:
         return Finding(check="model", severity=Severity.WARNING, text=str(error), fix=fix)
     except KesokuError as error:
         return _error("model", str(error), "correct agent.model or its table")
-    return Finding(check="model", severity=Severity.OK, text=model.name)
+    return _ok("model", model.name)
 
 
 async def _adapter(name: str, kind: str, settings: Any) -> Sequence[Finding]:
     check = f"adapters.{name}"
     try:
-        manifest: Any = plugins.find(plugins.ADAPTERS, kind)
+        manifest = plugins.find_instance(plugins.ADAPTERS, kind, Manifest)
         found = await manifest.doctor(name, settings)
     except PluginError as error:
         return [_error(check, str(error), "install what it needs")]
@@ -127,10 +124,14 @@ async def _adapter(name: str, kind: str, settings: Any) -> Sequence[Finding]:
     if closed:
         text, fix = "nobody may talk to it", f'add for example allow = ["user:ID"] to [{check}]'
         found = [*found, Finding(check=check, severity=Severity.WARNING, text=text, fix=fix)]
-    return found or [Finding(check=check, severity=Severity.OK, text=manifest.title)]
+    return found or [_ok(check, manifest.title)]
 
 
-def _error(check: str, text: str, fix: str) -> Finding:
+def _ok(check: str, text: str) -> Finding:
+    return Finding(check=check, severity=Severity.OK, text=text)
+
+
+def _error(check: str, text: str, fix: str = "") -> Finding:
     return Finding(check=check, severity=Severity.ERROR, text=text, fix=fix)
 
 

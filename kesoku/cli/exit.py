@@ -30,16 +30,16 @@ class Exit(IntEnum):
 
 
 EXIT: dict[Exit, str] = {
-    Exit.OK: "done",
+    Exit.OK: "done; also when a conversation was left",
     Exit.FAILED: "a question was not answered, or doctor found an error",
     Exit.USAGE: "wrong command line",
     Exit.UNAVAILABLE: "a model or a platform cannot be used (key, login, network)",
     Exit.CANNOT_STORE: "the database or the output cannot be opened or written",
     Exit.BUSY: "another process serves this already",
     Exit.CONFIG: "the configuration is wrong",
-    Exit.INTERRUPTED: "Ctrl-C",
+    Exit.INTERRUPTED: "Ctrl-C stopped the question, or `kesoku run`",
     Exit.BROKEN_PIPE: "the reader of the output went away",
-    Exit.TERMINATED: "SIGTERM, after everything was finished or put back",
+    Exit.TERMINATED: "SIGTERM or SIGHUP, after everything was finished or put back",
 }
 
 _CODES: tuple[tuple[type[KesokuError], Exit], ...] = (

@@ -40,10 +40,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _guarded(options: argparse.Namespace) -> int:
-    module = importlib.import_module(f"kesoku.cli.{options.command}")
     try:
         with _ungrouped():
-            return int(module.run(options))
+            return int(importlib.import_module(f"kesoku.cli.{options.command}").run(options))
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:

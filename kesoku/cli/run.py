@@ -3,9 +3,9 @@
 import argparse
 import asyncio
 import signal
-from typing import Any
 
 from kesoku import plugins
+from kesoku.adapter.manifest import AdapterConfig, Manifest
 from kesoku.adapter.supervisor import Ending
 from kesoku.app import App, Job
 from kesoku.app.model import choose
@@ -33,11 +33,11 @@ async def _serve(options: argparse.Namespace, loaded: Loaded) -> int:
     return Exit.UNAVAILABLE if Ending.LOGIN_NEEDED in endings else Exit.OK
 
 
-def _bots(config: Config, only: list[str] | None) -> dict[str, Any]:
+def _bots(config: Config, only: list[str] | None) -> dict[str, tuple[Manifest, AdapterConfig]]:
     """Every enabled adapter that is not the person at this machine."""
     found = {}
     for name, entry in config.adapters.items():
-        manifest: Any = plugins.find(plugins.ADAPTERS, entry.type)
+        manifest = plugins.find_instance(plugins.ADAPTERS, entry.type, Manifest)
         wanted = entry.settings.enabled and not manifest.capabilities.local
         if wanted and (not only or name in only):
             found[name] = (manifest, entry.settings)

@@ -1,10 +1,11 @@
 """The one validator: `kesoku run`, `kesoku chat` and `kesoku doctor` all load through it."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
@@ -14,9 +15,16 @@ from kesoku.config.read import config_path, overlay, read_file, readable_by_othe
 from kesoku.config.schema import Config, Entry
 from kesoku.errors import ConfigInvalid, PluginError
 
+S = TypeVar("S", bound=BaseModel)
+
 _GROUPS = {"adapters": plugins.ADAPTERS, "models": plugins.MODELS}
 
 
+_SECRET = re.compile(r"(^|_)(key|token|secret|password)$", re.IGNORECASE)
+"""Keys whose value is not shown, even when it is wrong."""
+
+
+@runtime_checkable
 class HasConfig(Protocol):
     """What the loader needs of a manifest."""
 
@@ -98,17 +106,23 @@ class _Validator:
         if not isinstance(table, dict):
             self._add(key, f"must be a table [{key}], not {type(table).__name__}")
             return None
-        wanted = table.get("type", name)
+        wanted = str(table.get("type", name))
         try:
-            manifest: Any = self._manifests.get(group, {}).get(wanted) or plugins.find(_GROUPS[group], str(wanted))
+            schema = self._schema(group, wanted)
         except PluginError as error:
             self._add(key, str(error))
             return None
         rest = {each: value for each, value in table.items() if each != "type"}
-        settings = self._validate(manifest.config, rest, key)
-        return None if settings is None else Entry(type=str(wanted), settings=settings)
+        settings = self._validate(schema, rest, key)
+        return None if settings is None else Entry(type=wanted, settings=settings)
 
-    def _validate(self, schema: Any, raw: dict[str, Any], key: str) -> Any:
+    def _schema(self, group: str, name: str) -> type[BaseModel]:
+        manifest = self._manifests.get(group, {}).get(name) or plugins.find(_GROUPS[group], name)
+        if not isinstance(manifest, HasConfig):
+            raise plugins.unfit(_GROUPS[group], name, "it must be a manifest, with the schema of its table as `config`")
+        return manifest.config
+
+    def _validate(self, schema: type[S], raw: dict[str, Any], key: str) -> S | None:
         try:
             return schema.model_validate(raw)
         except ValidationError as error:
@@ -123,7 +137,7 @@ class _Validator:
             self._invalid(each, key)
         return None
 
-    def _unknown(self, schema: Any, location: tuple[Any, ...], key: str) -> None:
+    def _unknown(self, schema: type[BaseModel], location: tuple[Any, ...], key: str) -> None:
         valid = _keys_at(schema, location[:-1])
         dotted = _dotted(key, location)
         self.warnings.append(unknown_key(self._where(dotted), dotted, valid))
@@ -148,8 +162,7 @@ class _Validator:
 
 
 def _is_secret(error: Any) -> bool:
-    names = {str(part).lower() for part in error["loc"]}
-    return any(word in name for name in names for word in ("key", "token", "secret", "password"))
+    return any(_SECRET.search(str(part)) for part in error["loc"])
 
 
 def _dotted(key: str, location: tuple[Any, ...]) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 from kesoku.config.problem import Problem
 from kesoku.errors import ConfigInvalid, ConfigMissing
 
-PREFIX = "KESOKU_"
-_NOT_TABLES = {"KESOKU_CONFIG", "KESOKU_PLAIN", "KESOKU_HOME"}
+_PREFIX = "KESOKU_"
+_NOT_TABLES = {"KESOKU_CONFIG", "KESOKU_PLAIN"}
 
 
 def config_path(explicit: Path | None, environment: Mapping[str, str]) -> Path | None:
@@ -24,7 +24,8 @@ def config_path(explicit: Path | None, environment: Mapping[str, str]) -> Path |
         if not named.is_file():
             raise ConfigMissing(path=named)
         return named
-    home = Path(environment.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    # A user without a home has none of this, and no error either.
+    home = Path(environment.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"))  # noqa: PTH111
     found = (path for path in (Path("config.toml"), home / "kesoku" / "config.toml") if path.is_file())
     return next(found, None)
 
@@ -53,9 +54,9 @@ def overlay(raw: dict[str, Any], environment: Mapping[str, str]) -> dict[str, st
     """
     origin: dict[str, str] = {}
     for name in sorted(environment):
-        if not name.startswith(PREFIX) or name in _NOT_TABLES:
+        if not name.startswith(_PREFIX) or name in _NOT_TABLES:
             continue
-        path = name.removeprefix(PREFIX).lower().split("__")
+        path = name.removeprefix(_PREFIX).lower().split("__")
         if not all(path):
             continue
         table = raw

@@ -66,7 +66,7 @@ class LimitsTable(Table):
     queued_per_channel: int = Field(default=20, ge=1)
     """Messages of one channel that wait."""
     queued_total: int = Field(default=100_000, ge=1)
-    """Messages that wait in all."""
+    """Messages of one bot that wait, in all its channels."""
     file_bytes: int = Field(default=50_000_000, ge=0)
     """Size of one file that is taken in."""
 

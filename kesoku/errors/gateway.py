@@ -58,7 +58,7 @@ class TransitionRefused(GatewayError):
 
     def __init__(self, *, message_id: str, current: str, to: str) -> None:
         self.message_id, self.current, self.to = message_id, current, to
-        super().__init__(f"message {message_id} is {current} and cannot become {to}")
+        super().__init__(f"message {message_id} is {current} and cannot become {to}; read it again before you move it")
 
 
 class Deposed(GatewayError):
@@ -66,4 +66,7 @@ class Deposed(GatewayError):
 
     def __init__(self, *, session_id: str, generation: int) -> None:
         self.session_id, self.generation = session_id, generation
-        super().__init__(f"session {session_id} is no longer leased with generation {generation}; its turn was ended")
+        super().__init__(
+            f"session {session_id} is no longer leased with generation {generation}: its turn was ended; "
+            f"write nothing more for it"
+        )

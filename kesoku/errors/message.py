@@ -28,7 +28,7 @@ class IdentityGiven(MessageError, TypeError):
 
     def __init__(self, *, kind: str) -> None:
         self.kind = kind
-        super().__init__(f"a new {kind} gets its id by itself; to keep an existing id use import_message")
+        super().__init__(f"a new {kind} gets its id by itself; to keep an existing id use restore")
 
 
 class IdentityMissing(MessageError, ValueError):
@@ -36,7 +36,7 @@ class IdentityMissing(MessageError, ValueError):
 
     def __init__(self, *, kind: str) -> None:
         self.kind = kind
-        super().__init__(f"an imported {kind} needs a non-empty id; to make a new message use create_message")
+        super().__init__(f"an imported {kind} needs a non-empty id; to make a new message use create")
 
 
 class AlreadyAnswered(MessageError, ValueError):

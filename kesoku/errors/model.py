@@ -36,7 +36,10 @@ class ModelKeyRejected(ModelError):
 
     def __init__(self, *, model: str, message: str) -> None:
         self.model, self.message = model, message
-        super().__init__(f"model {model}: the API key was rejected ({message}); put a valid key into the config")
+        super().__init__(
+            f"model {model}: the API key was rejected ({message}); "
+            f"give it a valid one, by api_key in the config or the environment"
+        )
 
 
 class ModelAccessDenied(ModelError):

@@ -79,7 +79,9 @@ class StoreConflict(StoreError):
 
     def __init__(self, *, path: object, reason: str) -> None:
         self.path, self.reason = path, reason
-        super().__init__(f"{path} refused a write that contradicts what is stored: {reason}")
+        super().__init__(
+            f"{path} refused a write that contradicts what is stored: {reason}; read what is there, then write anew"
+        )
 
 
 class StoreFailed(StoreError):

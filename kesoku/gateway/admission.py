@@ -4,17 +4,10 @@ from dataclasses import replace
 
 from kesoku.gateway.policy import SECOND, FloodBounds
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.message import Message
 from kesoku.messages.record import Post, Record
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 
 MINUTE = 60 * SECOND
-
-
-def user_id(message: Message) -> str | None:
-    """The platform's id of the person who said it, if a person did and the platform has one."""
-    found: str | None = getattr(message.source, "user_id", None)
-    return found
 
 
 def refusal(tx: Transaction, post: Post, bounds: FloodBounds, *, at: int, catch_up: bool) -> str | None:
@@ -33,7 +26,7 @@ def refusal(tx: Transaction, post: Post, bounds: FloodBounds, *, at: int, catch_
         return None
     if spoken >= bounds.per_channel_per_minute:
         return f"I take at most {bounds.per_channel_per_minute} messages a minute in one channel"
-    person = user_id(post.message)
+    person = post.message.user_id
     if person is None:
         return None
     _, said = tx.messages.load(chatbot_id=bot, channel_id=None, author_id=person, since=since)
@@ -44,7 +37,7 @@ def refusal(tx: Transaction, post: Post, bounds: FloodBounds, *, at: int, catch_
 
 def flood_key(post: Post, at: int) -> str:
     """The key under which a person (or a channel of nameless people) is told once a minute."""
-    person = user_id(post.message)
+    person = post.message.user_id
     who = f"channel:{post.address.channel_id}" if person is None else f"person:{person}"
     return f"flood:{at // MINUTE}:{who}"
 

@@ -11,12 +11,13 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.kinds import Answer
 from kesoku.messages.lifecycle import Claim, Lease, Serving
 from kesoku.messages.record import Post, Record
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 
 Excuse = Callable[[str, str], Answer]
 """(id of the prompt, text) -> the error answer, the same one when asked again."""
 
 ENDED = "this conversation was ended before your message was answered. Write again to start a new one."
+DAMAGED = "your message can no longer be read: its row in the database is damaged. Please send it again."
 POISON = f"I broke down {FAILURES} times while I worked on this message, so I stopped. Please ask in another way."
 
 
@@ -39,6 +40,9 @@ class Claiming:
                 continue
             lease = tx.leases.get(first.session_id)
             opener = _opener(first, queued, lease)
+            if opener.is_damaged:
+                self._fail(tx, opener, DAMAGED, "damaged")
+                continue
             if lease is not None and lease.message_id == opener.id and lease.failures >= FAILURES:
                 self._fail(tx, opener, POISON, "poison")
                 continue

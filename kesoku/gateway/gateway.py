@@ -20,9 +20,7 @@ from kesoku.messages.kinds import Answer, Notice, ToolResult
 from kesoku.messages.lifecycle import Change, Claim, Fence, Interruption, Lease, Serving, Step
 from kesoku.messages.message import Message
 from kesoku.messages.record import Post, Record
-from kesoku.ports.agent import Clock
-from kesoku.ports.gateway import Subscription
-from kesoku.ports.store import Store, Transaction
+from kesoku.ports import Clock, Store, Subscription, Transaction
 
 
 class Obituary(Protocol):
@@ -196,7 +194,7 @@ class StoreGateway:
             posted = None
             if post is not None:
                 placed = replace(post, session_id=post.session_id or session_id)
-                posted = _insert(tx, placed, act.at, None, active.id if active else None)
+                posted = _insert(tx, placed, act.at, superseded_turn=active.id if active else None)
             return Interruption(session_id=session_id, interrupted=ended, posted=posted)
 
         return await self._store.write(operation)
@@ -258,9 +256,11 @@ class StoreGateway:
         )
 
 
-def _insert(tx: Transaction, post: Post, at: int, fence: Fence | None, mark: str | None = None) -> Record:
+def _insert(
+    tx: Transaction, post: Post, at: int, fence: Fence | None = None, *, superseded_turn: str | None = None
+) -> Record:
     session_id = home(tx, post, at) if fence is None else post.session_id or fence.session_id
-    return tx.messages.insert(own_turn(post), session_id=session_id, at=at, superseded_turn=mark)
+    return tx.messages.insert(own_turn(post), session_id=session_id, at=at, superseded_turn=superseded_turn)
 
 
 def _leased(tx: Transaction, fence: Fence) -> Lease:

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kesoku.gateway import turn
-from kesoku.gateway.admission import flood_key, home, own_turn, refusal, stored, user_id
+from kesoku.gateway.admission import flood_key, home, own_turn, refusal, stored
 from kesoku.gateway.policy import Busy, BusyPolicy, FloodBounds, InterruptBy
 from kesoku.gateway.status import Act, advance
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.kinds import Notice
 from kesoku.messages.message import Message
 from kesoku.messages.record import Post, Record
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 from kesoku.render.sanitise import printable_name
 
 Say = Callable[[str, str], Notice]
@@ -28,7 +28,7 @@ def is_human(message: Message) -> bool:
 
 def sender(message: Message) -> str:
     """Who said it, for the comparison of two prompts of one channel."""
-    return user_id(message) or message.author
+    return message.user_id or message.author
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,7 +48,7 @@ class BusyPolicy:
 class FloodBounds:
     """How much is taken in. Rates count what was stored in the last 60 seconds; `queued_total` is one bot's."""
 
-    per_person_per_minute: int = 20
+    per_person_per_minute: int = 30
     per_channel_per_minute: int = 60
-    queued_per_channel: int = 50
-    queued_total: int = 1000
+    queued_per_channel: int = 20
+    queued_total: int = 100_000

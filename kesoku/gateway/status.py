@@ -6,7 +6,7 @@ from kesoku.errors import TransitionRefused, UnknownMessage
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
 from kesoku.messages.status import sources_of
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 
 _OUTGOING = frozenset({MessageStatus.RESPONDED, MessageStatus.DELIVERED})
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from kesoku.messages.lifecycle import Change
-from kesoku.ports.store import Store
+from kesoku.ports import Store
 
 PAGE = 256
 """How many changes one read takes; so much and no more waits in memory."""

@@ -12,7 +12,7 @@ from kesoku.messages.kinds import ToolCall, ToolResult
 from kesoku.messages.lifecycle import Fence, Lease
 from kesoku.messages.message import Message
 from kesoku.messages.record import Post, Record
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 
 Mint = Callable[[Message], tuple[ToolCall, ToolResult]]
 
@@ -37,7 +37,8 @@ def joins(prompt: Record, opener: Record) -> bool:
 
     A steered prompt joins only a turn of its own channel: the answer goes there.
     """
-    return prompt.mode == "inject" or (prompt.mode == "steer" and prompt.address == opener.address)
+    here = prompt.mode == "steer" and prompt.address == opener.address
+    return (here or prompt.mode == "inject") and not prompt.is_damaged
 
 
 def enter(tx: Transaction, turn_id: str, riders: Iterable[Record], act: Act, *, round: int) -> list[Record]:  # noqa: A002

@@ -1,14 +1,15 @@
 """What a message says, typed by class. Contents are frozen, render themselves, and travel as plain dicts."""
 
 import json
-from dataclasses import dataclass, fields
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from kesoku.messages.freeze import EMPTY, FrozenDict, freeze, thaw
+from kesoku.messages.freeze import EMPTY, Form, FrozenDict, changed_fields, known_fields, thaw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attachment:
+class Attachment(Form):
     """A file that came in or goes out. `path` lies in staging; `size` counts bytes.
 
     `skipped` says why the bytes are not there (too big, blocked type); the model is told the name and the reason.
@@ -20,23 +21,9 @@ class Attachment:
     size: int | None = None
     skipped: str | None = None
 
-    @property
-    def is_image(self) -> bool:
-        """Whether this is a picture."""
-        return self.mime_type.startswith("image/")
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able form without defaults."""
-        return _changed(self)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        """The attachment that `to_dict` wrote; unknown keys are ignored."""
-        return cls(**_known(cls, data))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Form):
     """Something to choose, shown as buttons or numbers. `deadline` is a Unix time in seconds."""
 
     id: str
@@ -44,37 +31,15 @@ class Question:
     choices: tuple[str, ...]
     deadline: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able form."""
-        return _changed(self)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        """The question that `to_dict` wrote."""
-        return cls(**_known(cls, data))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class Content(Form, ABC):
     """Base of all contents."""
 
     @property
+    @abstractmethod
     def rendered(self) -> str:
         """The text form, as stored rows and exports print it."""
-        raise TypeError(type(self).__name__)
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-able form: every field that differs from its default."""
-        return _changed(self)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        """The content that `to_dict` wrote; unknown keys are ignored."""
-        return cls(**_known(cls, data))
-
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            object.__setattr__(self, each.name, freeze(getattr(self, each.name)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +164,7 @@ class ResultContent(Content):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form."""
-        plain = _changed(self)
+        plain = changed_fields(self)
         if self.attachments:
             plain["attachments"] = [each.to_dict() for each in self.attachments]
         return plain
@@ -207,18 +172,6 @@ class ResultContent(Content):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The content that `to_dict` wrote."""
-        known = _known(cls, data)
+        known = known_fields(cls, data)
         known["attachments"] = tuple(Attachment.from_dict(each) for each in data.get("attachments", ()))
         return cls(**known)
-
-
-def _changed(value: Any) -> dict[str, Any]:
-    return {
-        each.name: thaw(getattr(value, each.name))
-        for each in fields(value)
-        if getattr(value, each.name) != each.default
-    }
-
-
-def _known(cls: Any, data: dict[str, Any]) -> dict[str, Any]:
-    return {each.name: freeze(data[each.name]) for each in fields(cls) if each.name in data}

@@ -1,13 +1,20 @@
 """Deep-frozen containers: what goes into a message can never be changed from outside (D-014, D-015, N-14)."""
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from dataclasses import dataclass, fields
+from typing import Any, NoReturn, Self
 
 
 class FrozenDict(dict[str, Any]):
-    """A dict that refuses every change, so that JSON and type checks see a dict and nobody can alter it."""
+    """A dict that refuses every change, so that JSON and type checks see a dict and nobody can alter it.
+
+    What it is made of is frozen too, down to the last list.
+    """
 
     __slots__ = ()
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__({str(key): freeze(item) for key, item in dict(*given, **more).items()})
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("this mapping is part of a frozen message; make a new message instead")
@@ -37,7 +44,7 @@ def freeze(value: Any) -> Any:
     if value is None or isinstance(value, (str, int, float, bytes, FrozenDict)):
         return value
     if isinstance(value, Mapping):
-        return FrozenDict((str(key), freeze(item)) for key, item in value.items())
+        return FrozenDict(value)
     if isinstance(value, (list, tuple)):
         return tuple(freeze(item) for item in value)
     if isinstance(value, (set, frozenset)):
@@ -52,3 +59,35 @@ def thaw(value: Any) -> Any:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [thaw(item) for item in value]
     return value
+
+
+def changed_fields(value: Any) -> dict[str, Any]:
+    """The JSON-able form of a dataclass: every field that differs from its default."""
+    return {
+        each.name: thaw(getattr(value, each.name))
+        for each in fields(value)
+        if getattr(value, each.name) != each.default
+    }
+
+
+def known_fields(cls: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments for a dataclass in a form that `changed_fields` made; keys that it lacks are ignored."""
+    return {each.name: data[each.name] for each in fields(cls) if each.name in data}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A deep-frozen value that travels as a plain dict."""
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            object.__setattr__(self, each.name, freeze(getattr(self, each.name)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able form: every field that differs from its default."""
+        return changed_fields(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """The value that `to_dict` wrote; unknown keys are ignored."""
+        return cls(**known_fields(cls, data))

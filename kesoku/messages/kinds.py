@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from kesoku.errors import UnknownKind
 from kesoku.messages.content import AnswerContent, CallContent, NoticeContent, PromptContent, ResultContent, TextContent
 from kesoku.messages.enums import MessageRole, MessageStatus, MessageType
-from kesoku.messages.message import ContentClass, Message
+from kesoku.messages.message import Message
 from kesoku.messages.source import source_from_dict
 
 
@@ -20,7 +20,7 @@ class SystemPrompt(Message):
     kind: ClassVar = "system_prompt"
     role: ClassVar = MessageRole.SYSTEM
     type: ClassVar = MessageType.TEXT
-    content_class: ClassVar[ContentClass | None] = TextContent
+    content_class: ClassVar = TextContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,7 +30,7 @@ class UserPrompt(Message):
     kind: ClassVar = "user_prompt"
     role: ClassVar = MessageRole.USER
     type: ClassVar = MessageType.TEXT
-    content_class: ClassVar[ContentClass | None] = PromptContent
+    content_class: ClassVar = PromptContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,7 +40,7 @@ class SystemNote(Message):
     kind: ClassVar = "system_note"
     role: ClassVar = MessageRole.SYSTEM
     type: ClassVar = MessageType.TEXT
-    content_class: ClassVar[ContentClass | None] = TextContent
+    content_class: ClassVar = TextContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,7 +50,7 @@ class Thought(Message):
     kind: ClassVar = "thought"
     role: ClassVar = MessageRole.ASSISTANT
     type: ClassVar = MessageType.THOUGHT
-    content_class: ClassVar[ContentClass | None] = TextContent
+    content_class: ClassVar = TextContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,7 +60,7 @@ class Answer(Message):
     kind: ClassVar = "answer"
     role: ClassVar = MessageRole.ASSISTANT
     type: ClassVar = MessageType.TEXT
-    content_class: ClassVar[ContentClass | None] = AnswerContent
+    content_class: ClassVar = AnswerContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,7 +70,7 @@ class Notice(Message):
     kind: ClassVar = "notice"
     role: ClassVar = MessageRole.ASSISTANT
     type: ClassVar = MessageType.TEXT
-    content_class: ClassVar[ContentClass | None] = NoticeContent
+    content_class: ClassVar = NoticeContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -80,7 +80,7 @@ class ToolCall(Message):
     kind: ClassVar = "tool_call"
     role: ClassVar = MessageRole.TOOL
     type: ClassVar = MessageType.TOOL_CALL
-    content_class: ClassVar[ContentClass | None] = CallContent
+    content_class: ClassVar = CallContent
 
     def is_responded(self) -> bool:
         """Whether a result was linked to this call (L-095)."""
@@ -94,7 +94,7 @@ class ToolResult(Message):
     kind: ClassVar = "tool_result"
     role: ClassVar = MessageRole.TOOL
     type: ClassVar = MessageType.TOOL_RESULT
-    content_class: ClassVar[ContentClass | None] = ResultContent
+    content_class: ClassVar = ResultContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -104,7 +104,7 @@ class Summary(Message):
     kind: ClassVar = "summary"
     role: ClassVar = MessageRole.SYSTEM
     type: ClassVar = MessageType.TEXT
-    content_class: ClassVar[ContentClass | None] = TextContent
+    content_class: ClassVar = TextContent
 
 
 KINDS: dict[str, type[Message]] = {
@@ -159,12 +159,17 @@ _LATER: dict[tuple[str, str], Category] = {
 
 
 def category_of(message: Message) -> Category:
-    """The category that fixes a message's author and first status.
+    """The category that fixes a message's author and first status. Raises UnknownKind."""
+    return category(message.kind, message.source.kind)
+
+
+def category(kind: str, source_kind: str) -> Category:
+    """The category of a kind of message from a kind of source.
 
     Raises:
         UnknownKind: this kind never comes from this source.
     """
-    key = (message.kind, message.source.kind)
+    key = (kind, source_kind)
     found = CATEGORIES.get(key) or _LATER.get(key)
     if found is None:
         raise UnknownKind(what="message", kind="/".join(key), valid=tuple("/".join(k) for k in CATEGORIES | _LATER))

@@ -5,7 +5,6 @@ Times are integer microseconds since 1970.
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from kesoku.messages.content import Question
 from kesoku.messages.enums import MessageStatus
@@ -92,14 +91,13 @@ class Interruption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """What a process serves: addresses, with channel `*` for every channel of a bot."""
+    """What a process serves: channels, and bots as a whole (`Address.whole`)."""
 
     addresses: frozenset[Address]
 
     def covers(self, address: Address) -> bool:
         """Whether this process works for `address`."""
-        whole = Address(chatbot_id=address.chatbot_id, channel_id="*")
-        return address in self.addresses or whole in self.addresses
+        return not self.addresses.isdisjoint({address, address.whole})
 
 
 class DeliveryState(StrEnum):
@@ -188,7 +186,7 @@ class TurnFacts:
 
     turn_id: str
     prompt_ids: tuple[str, ...]
-    metrics: FrozenDict = field(default=EMPTY)
+    metrics: FrozenDict = EMPTY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +201,3 @@ class Asked:
     answer: str | None = None
     answered_by: str | None = None
     answered_at: int | None = None
-
-
-Json = Any
-"""A value made of dicts, lists, text, numbers, booleans and None."""

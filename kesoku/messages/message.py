@@ -16,10 +16,11 @@ from kesoku.errors import IdentityGiven, IdentityMissing
 from kesoku.messages.content import Content
 from kesoku.messages.enums import MessageRole, MessageType
 from kesoku.messages.freeze import EMPTY, FrozenDict, freeze, thaw
-from kesoku.messages.party import UNADDRESSED, Party, party
-from kesoku.messages.source import RelaySource, Source
+from kesoku.messages.party import UNADDRESSED, Broadcast, Direct, Party, party
+from kesoku.messages.source import Source
 
 ContentClass = type[Content]
+"""Named here, because in the body of a message's class `type` is that of the message."""
 
 
 def mint_id() -> str:
@@ -113,12 +114,17 @@ class Message:
     @property
     def is_broadcast(self) -> bool:
         """Whether this goes to everyone but the sender."""
-        return self.recipient.plain() is None
+        return isinstance(self.recipient, Broadcast)
 
     @property
     def is_direct(self) -> bool:
         """Whether this goes to the owner of one mailbox."""
-        return type(self.recipient).__name__ == "Direct"
+        return isinstance(self.recipient, Direct)
+
+    @property
+    def user_id(self) -> str | None:
+        """The platform's id of the person who said it, if a person did and the platform has one."""
+        return getattr(self.source, "user_id", None)
 
     def update(self, *, sender: Any = None, recipient: Any = None, **content: Any) -> Self:
         """The same message, said differently: same id, next version (R-1, C-01).
@@ -170,7 +176,3 @@ class Message:
 def same_content(one: Message, other: Message) -> bool:
     """Whether two messages of one kind say the same, whoever they are."""
     return one.kind == other.kind and bool(one.content == other.content)
-
-
-RELAY = RelaySource()
-"""The source of a routed base message."""

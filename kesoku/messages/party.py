@@ -5,6 +5,7 @@ book. Every party still compares equal to the plain value that it was made from,
 reads the same: `message.recipient == None`, `message.sender == "alice"`.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -14,12 +15,12 @@ from kesoku.messages.enums import MessageRole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Party:
+class Party(ABC):
     """One side of a message. Use the subclasses."""
 
+    @abstractmethod
     def plain(self) -> Any:
         """The value that this party was made from."""
-        raise TypeError(type(self).__name__)
 
     def to_json(self) -> str | None:
         """The text form: null, 'unset', a role, a UUID, or a name."""
@@ -42,10 +43,6 @@ class Broadcast(Party):
     def plain(self) -> None:
         """None."""
         return
-
-
-Nobody = Broadcast
-"""The sender side of an explicit None."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,8 +1,8 @@
 """A message and where it stands, and the flat row of seed 004 section 6 (decision C-11)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import EMPTY, FrozenDict, thaw
@@ -11,6 +11,13 @@ from kesoku.messages.message import Message
 from kesoku.messages.party import UNADDRESSED
 from kesoku.messages.rows import kind_of_row
 
+EVERY_CHANNEL = "*"
+"""The channel_id that stands for all channels of a bot."""
+
+Mode = Literal["followup", "steer", "inject"]
+"""How a prompt meets a running turn: it waits for a turn of its own, joins at the next step, or joins and wakes nobody
+(C-42)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
@@ -18,6 +25,11 @@ class Address:
 
     chatbot_id: str
     channel_id: str
+
+    @property
+    def whole(self) -> "Address":
+        """All channels of this bot."""
+        return replace(self, channel_id=EVERY_CHANNEL)
 
     def __str__(self) -> str:
         return f"{self.chatbot_id}:{self.channel_id}"
@@ -32,8 +44,7 @@ class Post:
     """A message on its way into the store: what is said, and where it belongs.
 
     `session_id` None means the session that the address is bound to, made if there is none. `status` None means the
-    first status of the message's category. `keys` are platform ids that must map to one message only (N-07). `mode`
-    says how a prompt meets a running turn: `followup`, `steer` or `inject` (C-42).
+    first status of the message's category. `keys` are platform ids that must map to one message only (N-07).
     """
 
     message: Message
@@ -44,7 +55,7 @@ class Post:
     round: int = 0
     status: MessageStatus | None = None
     keys: tuple[str, ...] = ()
-    mode: str = "followup"
+    mode: Mode = "followup"
 
     @property
     def first_status(self) -> MessageStatus:
@@ -69,10 +80,10 @@ class Record:
     parent_id: str | None = None
     turn_id: str | None = None
     round: int = 0
-    mode: str = "followup"
+    mode: Mode = "followup"
     superseded_turn: str | None = None
     superseded_by: str | None = None
-    facts: FrozenDict = field(default=EMPTY)
+    facts: FrozenDict = EMPTY
 
     @property
     def id(self) -> str:
@@ -83,6 +94,11 @@ class Record:
     def kind(self) -> str:
         """The message's kind."""
         return self.message.kind
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether the stored message could not be read, and a notice stands in for it."""
+        return "damaged" in self.facts
 
     @property
     def metadata(self) -> dict[str, Any]:

@@ -5,13 +5,14 @@ The class of a row decides its role, whatever the row claims; what cannot be cla
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from kesoku.errors import AmbiguousRow, MessageError
-from kesoku.messages.content import Attachment
-from kesoku.messages.enums import INBOUND_STATUSES, OUTBOUND_STATUSES, MessageStatus
+from kesoku.messages import phrase
+from kesoku.messages.content import Attachment, ResultContent
+from kesoku.messages.enums import INBOUND_STATUSES, OUTBOUND_STATUSES, MessageRole, MessageStatus
 from kesoku.messages.freeze import freeze
 from kesoku.messages.kinds import KINDS, category_of
 from kesoku.messages.message import Message
@@ -24,14 +25,17 @@ _SPACE = uuid.UUID("6d3f2b0e-5f0b-5e1c-9a57-1d0c7b8c4f11")
 _COMPOSED = frozenset({"attachments", "is_cronjob", "is_compaction", "tool_name", "tool_arguments", "tool_result"})
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What an import did. `refused` pairs a row's id or number with the reason."""
+    """What an import did: of the imported rows, how many had no id, and how many claimed a role that is not theirs.
 
-    imported: int = 0
-    derived_ids: int = 0
-    forged_roles: int = 0
-    refused: list[tuple[str, str]] = field(default_factory=list)
+    `refused` pairs the id or number of every other row with the reason.
+    """
+
+    imported: int
+    derived_ids: int
+    forged_roles: int
+    refused: tuple[tuple[str, str], ...]
 
 
 def import_rows(rows: Iterable[Mapping[str, Any]], *, origin: str) -> tuple[list[Record], ImportReport]:
@@ -39,30 +43,29 @@ def import_rows(rows: Iterable[Mapping[str, Any]], *, origin: str) -> tuple[list
 
     `origin` names the source database; with it, a row without an id gets the same derived id at every import (D-X13).
     """
-    report = ImportReport()
     records: list[Record] = []
+    refused: list[tuple[str, str]] = []
+    derived = forged = 0
     for number, row in enumerate(rows, 1):
         try:
-            records.append(record_from_row(row, origin=origin, number=number, report=report))
+            record = record_from_row(row, origin=origin, number=number)
         except (MessageError, TypeError) as error:
-            report.refused.append((str(row.get("id") or f"row {number}"), str(error)))
-    report.imported = len(records)
+            refused.append((str(row.get("id") or f"row {number}"), str(error)))
+            continue
+        records.append(record)
+        derived += not row.get("id")
+        forged += _is_forged(row, record.message.role)
+    report = ImportReport(imported=len(records), derived_ids=derived, forged_roles=forged, refused=tuple(refused))
     return records, report
 
 
-def record_from_row(
-    row: Mapping[str, Any], *, origin: str = "", number: int = 0, report: ImportReport | None = None
-) -> Record:
-    """The record that a flat row stands for.
+def record_from_row(row: Mapping[str, Any], *, origin: str = "", number: int = 0) -> Record:
+    """The record that a flat row stands for. `origin` and `number` of the row make the id of one that has none.
 
     Raises:
         AmbiguousRow: no kind fits, or a field that the kind needs is missing.
     """
-    report = report or ImportReport()
-    envelope = row.get("envelope") or {}
-    message = _message(row, envelope, _identity(row, origin, number, report))
-    if row.get("role") not in (None, message.role.value) and not (row["role"] == "action" and message.role == "tool"):
-        report.forged_roles += 1
+    message = _message(row, row.get("envelope") or {}, _identity(row, origin, number))
     return Record(
         message=message,
         address=Address(chatbot_id=_needed(row, "chatbot_id"), channel_id=_needed(row, "channel_id")),
@@ -73,6 +76,11 @@ def record_from_row(
         round=row.get("round") or 0,
         facts=freeze(_facts(row, message)),
     )
+
+
+def _is_forged(row: Mapping[str, Any], role: MessageRole) -> bool:
+    claimed = row.get("role")
+    return claimed not in (None, role) and not (claimed == "action" and role is MessageRole.TOOL)
 
 
 def _message(row: Mapping[str, Any], envelope: Mapping[str, Any], identity: str) -> Message:
@@ -102,21 +110,24 @@ def _kind(row: Mapping[str, Any], envelope: Mapping[str, Any]) -> tuple[str, str
     found = kind_of_row(row)
     if named or found is None:
         why = f"the kind {named!r} is unknown" if named else "no class has this role and type"
-        raise AmbiguousRow(row_id=row.get("id"), role=row.get("role"), type=row.get("type"), why=why)
+        raise _ambiguous(row, why)
     return found
 
 
-def _identity(row: Mapping[str, Any], origin: str, number: int, report: ImportReport) -> str:
+def _ambiguous(row: Mapping[str, Any], why: str) -> AmbiguousRow:
+    return AmbiguousRow(row_id=row.get("id"), role=row.get("role"), type=row.get("type"), why=why)
+
+
+def _identity(row: Mapping[str, Any], origin: str, number: int) -> str:
     if row.get("id"):
         return str(row["id"])
-    report.derived_ids += 1
     return str(uuid.uuid5(_SPACE, f"{origin}\x1f{row.get('session_id')}\x1f{number}"))
 
 
 def _needed(row: Mapping[str, Any], key: str) -> str:
     value = row.get(key)
     if not value:
-        raise AmbiguousRow(row_id=row.get("id"), role=row.get("role"), type=row.get("type"), why=f"{key} is missing")
+        raise _ambiguous(row, f"{key} is missing")
     return str(value)
 
 
@@ -130,8 +141,7 @@ def _status(row: Mapping[str, Any], message: Message) -> MessageStatus:
     allowed = group | ({MessageStatus.ERROR} if first is MessageStatus.PENDING else set())
     allowed |= {MessageStatus.INTERRUPTED} if message.kind == "tool_call" else set()
     if status not in allowed:
-        why = f"a {message.kind} cannot have the status {row.get('status')!r}"
-        raise AmbiguousRow(row_id=row.get("id"), role=row.get("role"), type=row.get("type"), why=why)
+        raise _ambiguous(row, f"a {message.kind} cannot have the status {row.get('status')!r}")
     return status
 
 
@@ -160,7 +170,7 @@ def _source(row: Mapping[str, Any], kind: str, metadata: Mapping[str, Any]) -> d
         case "tool":
             return {"kind": kind, "call_id": _needed(row, "parent_id")}
         case "job":
-            words = str(row.get("content") or "").removeprefix("[System Alert] Background Job ").split()
+            words = str(row.get("content") or "").removeprefix(phrase.JOB).split()
             return {"kind": kind, "job_id": words[0] if words else ""}
     return {"kind": kind}
 
@@ -209,7 +219,7 @@ def _result(row: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, An
     return {
         "tool": _tool_name(row, metadata),
         "output": output,
-        "summary": output[:200] if summary is None else str(summary),
+        "summary": output[: ResultContent.SUMMARY_LENGTH] if summary is None else str(summary),
         "request_id": _needed(row, "parent_id"),
     }
 
@@ -217,8 +227,7 @@ def _result(row: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, An
 def _tool_name(row: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
     name = metadata.get("tool_name") or (row.get("sender") if row.get("type") == "tool_result" else None)
     if not name:
-        why = "metadata.tool_name is missing"
-        raise AmbiguousRow(row_id=row.get("id"), role=row.get("role"), type=row.get("type"), why=why)
+        raise _ambiguous(row, "metadata.tool_name is missing")
     return str(name)
 
 

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-_NOTE_STARTS = {"[System Alert]": "job", "Your previous response had empty content.": "nudge"}
-_ERROR_START = "⚠️ An error occurred while processing your request:"
+from kesoku.messages import phrase
+from kesoku.messages.enums import INBOUND_STATUSES
+
+_NOTE_STARTS = {phrase.ALERT: "job", phrase.EMPTY: "nudge"}
 
 
 def kind_of_row(row: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -36,7 +38,7 @@ def _prompt_source(row: Mapping[str, Any]) -> str:
 def _assistant_text(row: Mapping[str, Any]) -> tuple[str, str]:
     if row.get("sender") == "Notification":
         return "notice", "notice"
-    return "answer", "error" if str(row.get("content") or "").startswith(_ERROR_START) else "model"
+    return "answer", "error" if str(row.get("content") or "").startswith(phrase.ERROR) else "model"
 
 
 def _system_text(row: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -47,6 +49,6 @@ def _system_text(row: Mapping[str, Any]) -> tuple[str, str] | None:
         if content.startswith(start):
             return "system_note", source
     # A system row that no known text begins: what waits for the agent is an alert, the rest was said to the model.
-    if row.get("status") in {"pending_agent", "processing", "processed", "interrupted", "error"}:
+    if row.get("status") in INBOUND_STATUSES:
         return "system_note", "job"
     return ("system_note", "nudge") if row.get("status") == "responded" else None

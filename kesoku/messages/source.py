@@ -1,30 +1,27 @@
 """Where a message comes from, as a typed value (D-052). `source.kind == "user"` says that a person typed it (D-X14)."""
 
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 from kesoku.errors import UnknownKind
-from kesoku.messages.freeze import EMPTY, FrozenDict, freeze, thaw
+from kesoku.messages.freeze import EMPTY, Form, FrozenDict, changed_fields
+
+NudgeReason = Literal["empty", "cut", "malformed", "repeat"]
+"""Why the model is asked again: it said nothing, was cut off, wrote a call that cannot be read, or repeats itself."""
+
+NoticeReason = Literal["status", "reply"]
+"""Why people are told: what goes on, which follows the matrix, or what they did, which is always shown (C-28)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Form):
     """Base of all sources; open for more kinds, closed for stored data (`SOURCES`)."""
 
     kind: ClassVar[str] = ""
 
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            object.__setattr__(self, each.name, freeze(getattr(self, each.name)))
-
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form: `kind` and every field that differs from its default."""
-        plain: dict[str, Any] = {"kind": self.kind}
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if value != each.default and value != EMPTY:
-                plain[each.name] = thaw(value)
-        return plain
+        return {"kind": self.kind, **changed_fields(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +30,7 @@ class UserSource(Source):
 
     kind: ClassVar[str] = "user"
     user_id: str | None = None
-    platform_ids: FrozenDict = field(default=EMPTY)
+    platform_ids: FrozenDict = EMPTY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +62,7 @@ class CronSource(Source):
 
     kind: ClassVar[str] = "cron"
     job: str | None = None
-    marks: FrozenDict = field(default=EMPTY)
+    marks: FrozenDict = EMPTY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,18 +84,18 @@ class JobSource(Source):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NudgeSource(Source):
-    """The turn loop, after an empty reply or a repeated call. `why` is `empty`, `repeat` or `cut`."""
+    """The turn loop, which asks the model again."""
 
     kind: ClassVar[str] = "nudge"
-    why: str = "empty"
+    why: NudgeReason = "empty"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoticeSource(Source):
-    """The machinery, speaking to people. `reason` is `status` (follows the matrix) or `reply` (always shown, C-28)."""
+    """The machinery, speaking to people."""
 
     kind: ClassVar[str] = "notice"
-    reason: str = "status"
+    reason: NoticeReason = "status"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,5 +167,4 @@ def source_from_dict(data: dict[str, Any]) -> Source:
     kind = rest.pop("kind", None)
     if kind not in SOURCES:
         raise UnknownKind(what="source", kind=kind, valid=tuple(SOURCES))
-    known = {each.name for each in fields(SOURCES[kind])}
-    return SOURCES[kind](**{name: freeze(value) for name, value in rest.items() if name in known})
+    return SOURCES[kind].from_dict(rest)

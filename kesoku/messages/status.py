@@ -19,7 +19,3 @@ for a tool call without a result."""
 def sources_of(to: S) -> frozenset[S]:
     """The statuses from which `to` may be reached."""
     return frozenset(status for status, targets in TRANSITIONS.items() if to in targets)
-
-
-FINAL = frozenset({S.PROCESSED, S.INTERRUPTED, S.ERROR, S.DELIVERED, S.RESPONDED})
-"""Statuses in which a message may rest."""

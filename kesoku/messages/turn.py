@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from kesoku.messages.freeze import EMPTY
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextBlock:
@@ -82,7 +84,7 @@ class TurnRequest:
     system: str = ""
     tools: tuple[ToolSpec, ...] = ()
     response_format: Mapping[str, Any] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = EMPTY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +95,7 @@ class CompiledRequest:
     turns: tuple[Turn, ...]
     tools: tuple[ToolSpec, ...] = ()
     response_format: Mapping[str, Any] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = EMPTY
 
     def digest(self) -> str:
         """SHA-256 over a canonical form; equal digests mean that the model was sent the same."""

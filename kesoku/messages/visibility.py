@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kesoku.messages.message import Message
+from kesoku.messages.source import NoticeSource
+
+_REPLY = NoticeSource(reason="reply")
 
 
 class Presentation(StrEnum):
@@ -48,7 +51,6 @@ class Visibility:
             case "tool_result":
                 return self.tool_result
             case "notice":
-                replies = getattr(message.source, "reason", "status") == "reply"
-                return Presentation.SHOWN if replies else self.notice
+                return Presentation.SHOWN if message.source == _REPLY else self.notice
             case _:
                 return Presentation.HIDDEN

@@ -1,4 +1,4 @@
-"""What the agent needs from outside: a chat model, people who approve, watchers, commands, and time."""
+"""What the agent needs from outside: a chat model, people who approve, those who watch, and time."""
 
 from collections.abc import AsyncGenerator
 from typing import Protocol

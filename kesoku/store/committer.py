@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kesoku.errors import StoreError, StoreLocked
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 from kesoku.store.engine import Database
 from kesoku.store.migrations import prepare
 from kesoku.store.transaction import SqlTransaction

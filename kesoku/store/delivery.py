@@ -33,7 +33,6 @@ _DELIVERY = (
     _d.error,
 )
 _MOVABLE = ("state", "attempts", "first_sent_at", "next_attempt_at", "platform_ids", "error", "body", "hash")
-_SENDS = DeliveryState.SENDING
 
 _key = and_(_d.message_id == param("key_id"), _d.purpose == param("key_purpose"), _d.part == param("key_part"))
 PLAN = Statement(
@@ -80,7 +79,7 @@ class SqlDeliveryStore:
         stored = self._get(message_id, purpose, part)
         if stored is None or to not in DELIVERY_TRANSITIONS[stored.state]:
             return None
-        if to is _SENDS and stored.first_sent_at is None:
+        if to is DeliveryState.SENDING and stored.first_sent_at is None:
             changes.setdefault("first_sent_at", at)
         _only_movable(changes)
         moved = replace(stored, state=to, **changes)

@@ -1,32 +1,39 @@
 """Rows to records and back. Every text survives: lone surrogates, NUL, any JSON."""
 
 import json
+import logging
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Select, and_, select
 
-from kesoku.errors import NotStorable
+from kesoku.errors import KesokuError, NotStorable
+from kesoku.messages.content import NoticeContent
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import EMPTY, FrozenDict, freeze, thaw
-from kesoku.messages.kinds import message_from_dict
+from kesoku.messages.kinds import Notice, message_from_dict
 from kesoku.messages.lifecycle import Change, ChangeKind
 from kesoku.messages.message import Message
 from kesoku.messages.party import party
 from kesoku.messages.record import Address, Post, Record
+from kesoku.messages.source import NoticeSource
 from kesoku.store.engine import Row, plain
 from kesoku.store.tables import equals, events, messages, turns
 
 METADATA_LIMIT = 64 * 1024
 """Bytes of a message's metadata as JSON; what is larger belongs into a file."""
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError, KesokuError)
+"""What reading a row of JSON raises that somebody else has spoiled."""
+_LOST = "A message that belongs here can no longer be read: its row in the database is damaged."
 _SECOND = 1_000_000
 _LATEST = 2**63 - 1
 
+_log = logging.getLogger(__name__)
 _party = lru_cache(1024)(party)
 
 _m = messages.c
-RECORD = (
+_PLACEMENT = (
     _m.seq,
     _m.session_id,
     _m.session_n,
@@ -40,6 +47,8 @@ RECORD = (
     _m.superseded_turn,
     _m.superseded_by,
     turns.c.metrics,
+)
+_MESSAGE = (
     _m.id,
     _m.created_at,
     _m.kind,
@@ -52,10 +61,10 @@ RECORD = (
     _m.metadata,
     _m.version,
 )
+RECORD = (*_PLACEMENT, *_MESSAGE)
 """The columns of a record, in the order in which `record_of` takes them."""
 _measured = and_(turns.c.turn_id == _m.turn_id, equals(_m.kind, "answer"), equals(_m.source_kind, "model"))
 RECORD_FROM = messages.outerjoin(turns, _measured)
-_PLACEMENT = 13
 
 
 def records() -> Select[Any]:
@@ -111,7 +120,7 @@ def body_of(message: Message) -> dict[str, Any]:
         "role": message.role.value,
         "type": message.type.value,
         "author": message.author,
-        "author_id": getattr(message.source, "user_id", None),
+        "author_id": message.user_id,
         "sender": form["sender"],
         "recipient": form["recipient"],
         "mail_channel": message.channel,
@@ -143,10 +152,16 @@ def placement_of(post: Post, *, session_id: str, at: int, superseded_turn: str |
 
 
 def record_of(row: Row) -> Record:
-    """The record of a row of `RECORD`."""
-    seq, session, session_n, parent, turn, round_, bot, channel, status, mode, over, by, metrics = row[:_PLACEMENT]
+    """The record of a row of `RECORD`. A damaged row is a notice that says so, for it must not hold up the others."""
+    place, body = row[: len(_PLACEMENT)], row[len(_PLACEMENT) :]
+    seq, session, session_n, parent, turn, round_, bot, channel, status, mode, over, by, metrics = place
+    try:
+        message, facts = _message_of(body), EMPTY if metrics is None else FrozenDict(turn_metrics=from_json(metrics))
+    except UNREADABLE as error:
+        message, facts = _lost(body, status), FrozenDict(damaged=str(error))
+        _log.error("message %s is damaged in the database: %s", message.id, error)
     return Record(
-        message=_message_of(row[_PLACEMENT:]),
+        message=message,
         address=Address(chatbot_id=plain(bot), channel_id=plain(channel)),
         session_id=plain(session),
         status=MessageStatus(status),
@@ -158,7 +173,7 @@ def record_of(row: Row) -> Record:
         mode=plain(mode),
         superseded_turn=plain(over),
         superseded_by=plain(by),
-        facts=EMPTY if metrics is None else FrozenDict(turn_metrics=from_json(metrics)),
+        facts=facts,
     )
 
 
@@ -195,6 +210,18 @@ def unarchived(text: str | bytes) -> str:
 def _canonical(form: Mapping[str, Any]) -> str:
     exact = {**form, "created_at": round(form["created_at"] * _SECOND)}
     return json.dumps(exact, sort_keys=True, ensure_ascii=False)
+
+
+def _lost(row: Row, status: str) -> Message:
+    """What stands in for a damaged row: shown where an answer was owed, else like any status line."""
+    id_, created_at, *_, version = row
+    return Notice.restore(
+        id=plain(id_),
+        created_at=created_at / _SECOND if isinstance(created_at, int) else 0.0,
+        source=NoticeSource(reason="reply" if status == MessageStatus.PENDING else "status"),
+        content=NoticeContent(text=_LOST),
+        version=version,
+    )
 
 
 def _message_of(row: Row) -> Message:

@@ -236,7 +236,8 @@ class SqlMessageStore:
 
     def open_calls(self, session_id: str) -> list[Record]:
         """Calls that neither name a result nor are named by one."""
-        return [record_of(row) for row in self._link.rows(OPEN_CALLS, session_id=session_id)]
+        calls = (record_of(row) for row in self._link.rows(OPEN_CALLS, session_id=session_id))
+        return [call for call in calls if not call.is_damaged]
 
     def queued(self, session_id: str) -> list[Record]:
         """Prompts in pending_agent."""

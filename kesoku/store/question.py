@@ -6,7 +6,7 @@ from kesoku.messages.content import Question
 from kesoku.messages.lifecycle import Asked
 from kesoku.messages.record import Address
 from kesoku.store.engine import Link, Row, plain
-from kesoku.store.mapping import from_json, mapping_of, to_json
+from kesoku.store.mapping import UNREADABLE, from_json, mapping_of, to_json
 from kesoku.store.statement import Statement, insert_into, param
 from kesoku.store.tables import questions
 
@@ -67,22 +67,26 @@ class SqlQuestionStore:
     def open(self, address: Address) -> list[Asked]:
         """Unanswered questions of a channel."""
         rows = self._link.rows(OPEN, chatbot_id=address.chatbot_id, channel_id=address.channel_id)
-        return [_asked_of(row) for row in rows]
+        return [asked for row in rows if (asked := _asked_of(row)) is not None]
 
     def answer(self, question_id: str, *, choice: str, by: str, at: int) -> bool:
         """Answer once."""
         return self._link.change(ANSWER, question_id=question_id, choice=choice, by=by, at=at) == 1
 
 
-def _asked_of(row: Row) -> Asked:
+def _asked_of(row: Row) -> Asked | None:
+    """The question of a row; None for a damaged one, which nobody can answer any more."""
     question, turn_id, bot, channel, purpose, who, answer, answered_by, answered_at = row
-    return Asked(
-        question=Question.from_dict(dict(from_json(question))),
-        turn_id=plain(turn_id),
-        address=Address(chatbot_id=plain(bot), channel_id=plain(channel)),
-        purpose=mapping_of(purpose),
-        who=from_json(who),
-        answer=plain(answer),
-        answered_by=plain(answered_by),
-        answered_at=answered_at,
-    )
+    try:
+        return Asked(
+            question=Question.from_dict(dict(from_json(question))),
+            turn_id=plain(turn_id),
+            address=Address(chatbot_id=plain(bot), channel_id=plain(channel)),
+            purpose=mapping_of(purpose),
+            who=from_json(who),
+            answer=plain(answer),
+            answered_by=plain(answered_by),
+            answered_at=answered_at,
+        )
+    except UNREADABLE:
+        return None

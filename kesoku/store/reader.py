@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 from kesoku.store.engine import Database
 from kesoku.store.transaction import SqlTransaction
 

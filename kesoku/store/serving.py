@@ -6,11 +6,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, Table, and_
 
 from kesoku.messages.lifecycle import Serving
+from kesoku.messages.record import EVERY_CHANNEL
 from kesoku.store.engine import Link, Row
 from kesoku.store.statement import Statement, param
-
-WHOLE = "*"
-"""The channel that stands for every channel of a bot."""
 
 
 class Served:
@@ -29,7 +27,7 @@ class Served:
         found: dict[Any, Row] = {}
         for address in serving.addresses:
             given = {"chatbot_id": address.chatbot_id, **params}
-            if address.channel_id == WHOLE:
+            if address.channel_id == EVERY_CHANNEL:
                 rows = link.rows(self.of_bot, **given)
             else:
                 rows = link.rows(self.in_channel, channel_id=address.channel_id, **given)

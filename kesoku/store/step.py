@@ -1,7 +1,7 @@
 """Turns and their steps in SQL: facts, no state."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -9,7 +9,7 @@ from sqlalchemy import func, select, update
 from kesoku.messages.lifecycle import Step, TurnFacts
 from kesoku.messages.turn import Usage
 from kesoku.store.engine import Link, Row, plain
-from kesoku.store.mapping import from_json, mapping_of, to_json
+from kesoku.store.mapping import UNREADABLE, from_json, mapping_of, to_json
 from kesoku.store.statement import Statement, insert_into, param
 from kesoku.store.tables import messages, steps, turns
 
@@ -40,13 +40,9 @@ class SqlStepStore:
     def open(self, turn_id: str, prompt_ids: Sequence[str]) -> TurnFacts:
         """Note a turn, or more prompts of it."""
         known = self.turn(turn_id)
-        earlier = known.prompt_ids if known else ()
-        facts = TurnFacts(
-            turn_id=turn_id,
-            prompt_ids=tuple(dict.fromkeys((*earlier, *prompt_ids))),
-            **({"metrics": known.metrics} if known else {}),
-        )
-        if known is None or facts.prompt_ids != earlier:
+        before = known or TurnFacts(turn_id=turn_id, prompt_ids=())
+        facts = replace(before, prompt_ids=tuple(dict.fromkeys((*before.prompt_ids, *prompt_ids))))
+        if facts != known:
             self._link.change(OPEN, turn_id=turn_id, prompt_ids=to_json(facts.prompt_ids))
         return facts
 
@@ -55,7 +51,10 @@ class SqlStepStore:
         row = self._link.row(GET, turn_id=turn_id)
         if row is None:
             return None
-        return TurnFacts(turn_id=plain(row[0]), prompt_ids=from_json(row[1]), metrics=mapping_of(row[2]))
+        try:
+            return TurnFacts(turn_id=plain(row[0]), prompt_ids=from_json(row[1]), metrics=mapping_of(row[2]))
+        except UNREADABLE:  # a damaged note of a turn names no one but its opener
+            return TurnFacts(turn_id=turn_id, prompt_ids=(turn_id,))
 
     def add(self, step: Step) -> None:
         """Store a step; a second one of that number is a StoreConflict."""

@@ -1,7 +1,6 @@
 """The store on SQLite: a writer, readers and a wake-up over one file."""
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -9,8 +8,9 @@ from types import ModuleType
 from typing import Self, TypeVar
 
 from kesoku.errors import StoreClosed
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 from kesoku.store.committer import Committer, Job
+from kesoku.store.driver import driver
 from kesoku.store.engine import Database
 from kesoku.store.reader import Reader
 from kesoku.store.wake import Wake
@@ -23,11 +23,7 @@ ADMITTED = 256
 
 
 class SqlStore:
-    """See `kesoku.ports.store.Store`. Made by `open`, used on the loop that opened it.
-
-    A caller that is cancelled while it waits in `write` does not take its operation back: it may still commit. Nobody
-    else is disturbed by that.
-    """
+    """See `kesoku.ports.store.Store`. Made by `open`, used on the loop that opened it."""
 
     def __init__(self, database: Database, committer: Committer, loop: asyncio.AbstractEventLoop) -> None:
         self._database, self._committer = database, committer
@@ -39,10 +35,10 @@ class SqlStore:
         self._closing: asyncio.Future[None] | None = None
 
     @classmethod
-    async def open(cls, path: str | PathLike[str], *, module: ModuleType = sqlite3, patience: float = 5.0) -> Self:
+    async def open(cls, path: str | PathLike[str], *, module: ModuleType | None = None, patience: float = 5.0) -> Self:
         """Open or make a database.
 
-        `module` is a driver with the interface of `sqlite3`, such as `pysqlite3.dbapi2`; `patience` is how many
+        `module` is a driver with the interface of `sqlite3`, by default what `driver` gives; `patience` is how many
         seconds a write waits for other programs.
 
         Raises:
@@ -51,7 +47,7 @@ class SqlStore:
             StoreNewer: a newer Kesoku wrote it.
             StoreLocked, StoreFull, StoreReadOnly, StoreCorrupt, StoreFailed: what they say.
         """
-        database = Database(Path(path), module=module, patience=patience)
+        database = Database(Path(path), module=module or driver(), patience=patience)
         committer = await asyncio.to_thread(Committer, database)
         return cls(database, committer, asyncio.get_running_loop())
 

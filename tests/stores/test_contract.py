@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kesoku.ports import Store, Transaction
 from kesoku.ports import store as ports
-from kesoku.ports.store import Store, Transaction
 from kesoku.store import SqlStore
 from kesoku.testing import ledger_contract, message_contract, store_contract, turn_contract
 from kesoku.testing.memory import MemoryStore

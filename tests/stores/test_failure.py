@@ -168,7 +168,7 @@ async def test_a_full_database_takes_no_more_and_loses_nothing(tmp_path: Path) -
         assert await kept.intact()
 
 
-async def test_a_full_disk(small_disk: Path) -> None:
+async def test_a_full_disk_loses_nothing_that_was_acknowledged(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
     ballast.write_bytes(b"x" * 1_500_000)
     async with journal(small_disk / "kesoku.db") as kept:
@@ -187,7 +187,7 @@ async def test_a_full_disk(small_disk: Path) -> None:
         assert again._committer.link.script("PRAGMA integrity_check") == [("ok",)]
 
 
-async def test_a_disk_that_is_full_from_the_start(small_disk: Path) -> None:
+async def test_a_disk_that_is_full_from_the_start_is_reported_and_works_later(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
     with pytest.raises(OSError, match="space"):
         ballast.write_bytes(b"x" * 10_000_000)
@@ -198,7 +198,7 @@ async def test_a_disk_that_is_full_from_the_start(small_disk: Path) -> None:
         assert await kept.intact()
 
 
-async def test_a_read_only_disk(small_disk: Path, tmp_path: Path) -> None:
+async def test_a_read_only_disk_is_reported(small_disk: Path, tmp_path: Path) -> None:
     async with journal(small_disk / "kesoku.db") as kept:
         pass
     frozen = tmp_path / "frozen"
@@ -213,7 +213,7 @@ async def test_a_read_only_disk(small_disk: Path, tmp_path: Path) -> None:
         assert await kept.intact()
 
 
-async def test_a_database_that_turns_read_only(tmp_path: Path) -> None:
+async def test_a_database_that_turns_read_only_can_be_written_again_later(tmp_path: Path) -> None:
     async with journal(tmp_path / "kesoku.db") as kept:
         link = kept.store._committer.link
         link.script("PRAGMA query_only = 1")
@@ -224,7 +224,7 @@ async def test_a_database_that_turns_read_only(tmp_path: Path) -> None:
         assert await kept.intact()
 
 
-async def test_another_program_holds_the_database(tmp_path: Path) -> None:
+async def test_a_database_that_another_program_holds_is_reported_as_locked(tmp_path: Path) -> None:
     async with journal(tmp_path / "kesoku.db", patience=0.2) as kept:
         other = sqlite3.connect(tmp_path / "kesoku.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -237,7 +237,7 @@ async def test_another_program_holds_the_database(tmp_path: Path) -> None:
         other.close()
 
 
-async def test_another_kesoku_holds_the_turnstile(tmp_path: Path) -> None:
+async def test_a_turnstile_that_another_process_holds_is_reported_as_locked(tmp_path: Path) -> None:
     async with journal(tmp_path / "kesoku.db", patience=0.2) as kept:
         with (tmp_path / "kesoku.db.lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -264,7 +264,7 @@ async def test_a_writer_waits_for_its_turn(tmp_path: Path) -> None:
         assert await kept.intact()
 
 
-async def test_a_damaged_file(tmp_path: Path) -> None:
+async def test_a_damaged_file_is_reported_and_a_backup_works(tmp_path: Path) -> None:
     path = tmp_path / "kesoku.db"
     async with journal(path) as kept:
         for _ in range(50):
@@ -298,7 +298,7 @@ async def test_a_damaged_file(tmp_path: Path) -> None:
     ],
     ids=["no directory", "a directory", "below a file", "long name", "loop of links"],
 )
-async def test_a_place_where_no_database_can_be(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+async def test_a_place_where_no_database_can_be_is_named(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     path = make(tmp_path)
     with pytest.raises(StoreUnreachable) as caught:
         await SqlStore.open(path)

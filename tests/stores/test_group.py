@@ -8,7 +8,7 @@ from typing import NoReturn
 import pytest
 
 from kesoku.errors import StoreLocked
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 from kesoku.store import SqlStore, store
 from kesoku.store.committer import GROUP_WEIGHT, Job
 from kesoku.store.writer import GROUP_JOBS

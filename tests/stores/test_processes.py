@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kesoku.messages.lifecycle import Change
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 from kesoku.store import SqlStore
 from kesoku.testing.desk import Desk
 from kesoku.testing.store_material import add, prompt

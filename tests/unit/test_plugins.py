@@ -61,6 +61,13 @@ def test_a_broken_one_is_named_and_stops_nobody(install: Install, module: str, s
     sys.modules.pop("hook_sound")
 
 
+def test_an_extension_of_the_wrong_class_is_broken(install: Install) -> None:
+    install("hook_sound", "value = 1", "sound = hook_sound:value")
+    assert plugins.find_instance(GROUP, "sound", int) == 1
+    with pytest.raises(PluginBroken, match="it must be a str; repair or uninstall hook_sound"):
+        plugins.find_instance(GROUP, "sound", str)
+
+
 def test_without_a_report_a_failure_is_logged(install: Install, caplog: pytest.LogCaptureFixture) -> None:
     install("hook_logged", "1 / 0", "logged = hook_logged:value")
     with caplog.at_level(logging.WARNING):

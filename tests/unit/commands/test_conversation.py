@@ -74,7 +74,7 @@ async def test_stop_ends_the_turn_and_cancels_what_waits(room: Room) -> None:  #
     assert await room.command("stop") == "Nothing is running here."
 
 
-async def test_stop_before_anything_was_said(room: Room) -> None:
+async def test_stop_before_anything_was_said_says_that_nothing_runs(room: Room) -> None:
     assert await room.command("stop") == "Nothing is running here."
 
 

@@ -1,5 +1,7 @@
 """Loading the configuration: one validator, every problem named at once."""
 
+from dataclasses import fields
+from enum import StrEnum
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,8 +10,10 @@ import pytest
 from pydantic import SecretStr
 
 from kesoku.config import Loaded, load
-from kesoku.config.schema import Table
+from kesoku.config.schema import AgentTable, LimitsTable, Table, ToolTable
 from kesoku.errors import ConfigInvalid, ConfigMissing
+from kesoku.gateway import Busy, BusyPolicy, FloodBounds, InterruptBy
+from kesoku.tools.registry import Policy
 
 
 class Bot(Table):
@@ -111,10 +115,25 @@ def test_a_secret_of_the_wrong_type_is_not_shown(tmp_path: Path) -> None:
     assert "123456" not in line
 
 
+def test_a_wrong_number_of_tokens_is_shown(tmp_path: Path) -> None:
+    assert "'many'" in problems(tmp_path, '[agent]\nmax_tokens = "many"\n')[0]
+
+
 def test_a_missing_required_key_and_an_adapter_that_is_not_there(tmp_path: Path) -> None:
     found = problems(tmp_path, '[adapters.bot]\n[adapters.x]\ntype = "telepathy"\n')
     assert any("adapters.bot.token: required key is missing" in each for each in found)
     assert any("adapters.x" in each and "telepathy" in each for each in found)
+
+
+def test_an_adapter_that_is_no_manifest_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "odd-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: odd\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text("[kesoku.adapters]\nodd = json:dumps\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (line,) = problems(tmp_path, "[adapters.odd]\n")
+    assert "adapters.odd: 'odd' in kesoku.adapters (json:dumps, from odd 1.0)" in line
+    assert "it must be a manifest" in line
 
 
 def test_a_literal_secret_that_others_can_read_is_warned_about(tmp_path: Path) -> None:
@@ -125,6 +144,25 @@ def test_a_literal_secret_that_others_can_read_is_warned_about(tmp_path: Path) -
     assert any("chmod 600" in str(each) for each in loaded.warnings)
     path.chmod(0o600)
     assert load(path, environment={}, manifests=MANIFESTS).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "words"),
+    [(AgentTable, "busy", Busy), (AgentTable, "interrupt_by", InterruptBy), (ToolTable, "policy", Policy)],
+)
+def test_the_words_of_a_key_are_those_that_the_program_knows(
+    table: type[Table], key: str, words: type[StrEnum]
+) -> None:
+    schema = table.model_json_schema()["properties"][key]
+    known = schema.get("enum") or schema["anyOf"][0]["enum"]
+    assert set(known) == set(words)
+
+
+def test_the_defaults_of_a_table_are_those_of_the_program() -> None:
+    agent, limits = AgentTable(), LimitsTable()
+    assert BusyPolicy() == BusyPolicy(busy=Busy(agent.busy), interrupt_by=InterruptBy(agent.interrupt_by))
+    bounds = {each.name: getattr(limits, each.name) for each in fields(FloodBounds)}
+    assert FloodBounds() == FloodBounds(**bounds)
 
 
 def test_tables_of_the_wrong_shape(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kesoku.ports.store import Store
+from kesoku.ports import Store
 from kesoku.store import SqlStore
 from kesoku.testing.bench import Bench
 from kesoku.testing.memory import MemoryStore

@@ -6,7 +6,7 @@ from kesoku.gateway import FloodBounds
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.record import Address, Post
-from kesoku.ports.store import Store
+from kesoku.ports import Store
 from kesoku.testing.bench import ROOM, Bench, prompt
 
 WIDE = {"per_person_per_minute": 10**6, "per_channel_per_minute": 10**6, "queued_per_channel": 10**6}
@@ -17,7 +17,7 @@ def bounded(store: Store, **bounds: int) -> Bench:
     return Bench(store, bounds=FloodBounds(**{**WIDE, "queued_total": 10**6, **bounds}))
 
 
-async def test_ten_thousand_prompts_of_one_person(store: Store) -> None:
+async def test_ten_thousand_prompts_of_one_person_leave_twenty_and_one_notice(store: Store) -> None:
     bench = bounded(store, per_person_per_minute=20)
     for _ in range(10):
         records = await bench.gateway.accept([prompt(f"{n}") for n in range(1000)])
@@ -38,7 +38,7 @@ async def test_the_person_is_told_again_in_the_next_minute(store: Store) -> None
     assert len(await bench.notices()) == 2
 
 
-async def test_everyone_is_told(store: Store) -> None:
+async def test_everyone_who_is_refused_is_told_once(store: Store) -> None:
     bench = bounded(store, per_person_per_minute=1)
     for person in ("Ada", "Bob", "Ada", "Bob", "Ada", "Bob"):
         await bench.say(by=person)
@@ -50,7 +50,7 @@ async def test_everyone_is_told(store: Store) -> None:
     [{"per_channel_per_minute": 3}, {"queued_per_channel": 3}, {"queued_total": 3}],
     ids=lambda bounds: next(iter(bounds)),
 )
-async def test_many_people(store: Store, bounds: dict[str, int]) -> None:
+async def test_what_many_people_say_together_is_bounded(store: Store, bounds: dict[str, int]) -> None:
     bench = bounded(store, **bounds)
     kinds = [(await bench.say(by=f"person {n}")).kind for n in range(6)]
     assert kinds == ["user_prompt"] * 3 + ["notice"] * 3

@@ -11,7 +11,7 @@ from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import Serving
 from kesoku.messages.record import Address, Post
-from kesoku.ports.store import Store
+from kesoku.ports import Store
 from kesoku.store import SqlStore
 from kesoku.testing.bench import EVERYTHING, ROOM, Bench, prompt
 
@@ -19,7 +19,7 @@ OTHER = Address(chatbot_id="discord", channel_id="other")
 CLI = Address(chatbot_id="cli", channel_id="cli")
 
 
-async def test_two_claimers_at_once(bench: Bench) -> None:
+async def test_of_many_claimers_at_once_one_gets_the_prompt(bench: Bench) -> None:
     # K-014, K-139
     await bench.say()
     other = bench.process()
@@ -39,7 +39,7 @@ async def test_what_is_done_is_not_claimed(bench: Bench) -> None:
     assert await bench.status(record) is S.PROCESSED
 
 
-async def test_nothing_to_claim(bench: Bench) -> None:
+async def test_an_empty_queue_gives_no_claim(bench: Bench) -> None:
     assert await bench.gateway.claim("w1", EVERYTHING) is None
 
 
@@ -77,7 +77,7 @@ async def test_a_process_claims_only_what_it_serves(bench: Bench, addresses: set
     assert (claim is not None) is claimed
 
 
-async def test_an_ended_session(bench: Bench, store: Store) -> None:
+async def test_prompts_of_an_ended_session_end_in_error_and_people_are_told(bench: Bench, store: Store) -> None:
     # K-146, N-11
     first, second = await bench.say("one"), await bench.say("two", catch_up=True)
     note = await bench.gateway.post(Post(message=make.wakeup("j", "x"), address=ROOM, mode="inject"))
@@ -108,7 +108,7 @@ async def test_a_turn_that_ends_its_session_still_answers(bench: Bench, store: S
     assert (await bench.finish(claim)).status is S.PENDING
 
 
-async def test_releasing_at_shutdown(bench: Bench) -> None:
+async def test_a_release_at_shutdown_puts_the_prompt_back_and_counts_no_failure(bench: Bench) -> None:
     record = await bench.say()
     claim = await bench.claim()
     await bench.call(claim)
@@ -124,7 +124,7 @@ async def test_releasing_at_shutdown(bench: Bench) -> None:
     assert await bench.status(record) is S.PROCESSING
 
 
-async def test_renewing(bench: Bench) -> None:
+async def test_a_lease_that_is_renewed_is_kept_and_any_other_is_lost(bench: Bench) -> None:
     mine = [await bench.say(at=at) for at in (ROOM, OTHER)]
     fences = {(await bench.claim()).fence for _ in mine}
     await bench.say(at=CLI)
@@ -157,7 +157,7 @@ async def test_a_channel_that_is_not_served_opens_no_turn(bench: Bench, store: S
     assert claim.prompt.id == first.id
 
 
-async def test_a_deleted_session(tmp_path: Path) -> None:
+async def test_a_prompt_of_a_deleted_session_ends_in_error(tmp_path: Path) -> None:
     # K-146, N-11
     path = tmp_path / "kesoku.db"
     async with await SqlStore.open(path) as store:

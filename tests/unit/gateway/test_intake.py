@@ -10,7 +10,7 @@ from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.kinds import Notice
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post
-from kesoku.ports.store import Store
+from kesoku.ports import Store
 from kesoku.testing.bench import EVERYTHING, ROOM, Bench, prompt
 
 CLI = Address(chatbot_id="cli", channel_id="cli")
@@ -82,7 +82,7 @@ async def test_a_batch_that_fails_leaves_nothing(bench: Bench, store: Store) -> 
     assert await store.read(lambda tx: tx.messages.find("discord", ["9"])) is None
 
 
-async def test_posting_a_known_id(bench: Bench) -> None:
+async def test_a_known_id_is_posted_once_and_never_with_another_value(bench: Bench) -> None:
     # C-45
     post = Post(message=make.notice("hi"), address=ROOM)
     first = await bench.gateway.post(post)

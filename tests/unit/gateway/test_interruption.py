@@ -10,7 +10,7 @@ from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post
-from kesoku.ports.store import Store
+from kesoku.ports import Store
 from kesoku.testing.bench import EVERYTHING, ROOM, Bench, answer_to, prompt
 
 ELSEWHERE = Address(chatbot_id="discord", channel_id="elsewhere")
@@ -19,7 +19,7 @@ STEER = BusyPolicy(busy=Busy.STEER)
 SAME_SENDER = BusyPolicy(interrupt_by=InterruptBy.SAME_SENDER)
 
 
-async def test_trajectory_6_3(bench: Bench) -> None:
+async def test_an_interruption_ends_the_turn_as_trajectory_6_3_says(bench: Bench) -> None:
     # K-128, K-143, K-145, K-246, K-247, K-248, N-06, C-30
     first = await bench.say("Build a new web component")
     claim = await bench.claim()
@@ -98,7 +98,7 @@ async def test_catching_up_interrupts_nothing(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("message", [make.cron_prompt("daily"), make.compaction_prompt(), make.wakeup("job_1", "ok")])
-async def test_machines_queue(bench: Bench, message: Message) -> None:
+async def test_prompts_of_machines_wait_and_interrupt_nothing(bench: Bench, message: Message) -> None:
     # C-31
     await bench.say("one")
     claim = await bench.claim()
@@ -119,7 +119,7 @@ async def test_another_channel_of_the_session_queues_and_is_told(bench: Bench, s
     assert (notice.kind, notice.parent_id, notice.address) == ("notice", second.id, ELSEWHERE)
 
 
-async def test_policy_queue(store: Store) -> None:
+async def test_with_the_policy_queue_a_prompt_waits_and_the_person_is_told_once(store: Store) -> None:
     # complaints 39 and 41, C-31
     bench = Bench(store, policy=QUEUE)
     first = await bench.say("long build")
@@ -276,7 +276,7 @@ async def test_a_turn_is_either_answered_or_interrupted(bench: Bench) -> None:
         await bench.finish(following)
 
 
-async def test_interrupting_by_hand(bench: Bench) -> None:
+async def test_an_interruption_by_hand_names_its_actor_and_is_idempotent(bench: Bench) -> None:
     # K-128, N-11, C-30
     record = await bench.say("one")
     claim = await bench.claim()
@@ -291,7 +291,7 @@ async def test_interrupting_by_hand(bench: Bench) -> None:
     assert await bench.events() == events
 
 
-async def test_interrupting_with_the_next_prompt(bench: Bench) -> None:
+async def test_an_interruption_stores_the_prompt_that_takes_the_place_once(bench: Bench) -> None:
     record = await bench.say("one")
     await bench.claim()
     following = prompt("two", keys=["k"])

@@ -47,7 +47,7 @@ def another(directory: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
             child.kill()
 
 
-def test_the_living_and_the_killed(tmp_path: Path) -> None:
+def test_the_living_keep_their_keys_and_the_killed_lose_them(tmp_path: Path) -> None:
     # C-32
     with Presence(tmp_path) as mine, another(tmp_path) as (child, owner):
         assert not mine.is_dead(owner)
@@ -67,7 +67,7 @@ def test_the_living_and_the_killed(tmp_path: Path) -> None:
         assert mine.holder(CLI) == os.getpid()
 
 
-def test_two_in_one_process(tmp_path: Path) -> None:
+def test_two_in_one_process_are_told_apart(tmp_path: Path) -> None:
     one, two = Presence(tmp_path), Presence(tmp_path)
     assert one.owner != two.owner
     serving = one.serve([CLI, OTHER])
@@ -106,7 +106,7 @@ def test_children_do_not_keep_our_locks(tmp_path: Path) -> None:
         child.kill()
 
 
-def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RunDirectoryUnusable) as refused:
         Presence(tmp_path / "file" / "run")
@@ -174,7 +174,7 @@ def test_processes_that_start_at_once_never_share_a_key(tmp_path: Path) -> None:
         presence.close()
 
 
-def test_a_file_that_was_removed_under_us(tmp_path: Path) -> None:
+def test_a_server_whose_file_says_nothing_still_holds_its_key(tmp_path: Path) -> None:
     with Presence(tmp_path) as one, Presence(tmp_path) as two:
         one.serve([CLI])
         for each in tmp_path.glob("*.serve"):

@@ -7,7 +7,7 @@ from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import Claim
 from kesoku.messages.record import Post, Record
-from kesoku.ports.store import Store
+from kesoku.ports import Store
 from kesoku.testing.bench import EVERYTHING, ROOM, Bench, prompt
 
 
@@ -18,7 +18,7 @@ async def stranded(bench: Bench) -> Record:
 
 
 @pytest.mark.parametrize(("age", "back"), [(301, True), (300.000001, True), (300, False), (299, False)])
-async def test_stranded_rows_by_age(bench: Bench, age: float, back: bool) -> None:
+async def test_stranded_rows_come_back_when_they_are_old_enough(bench: Bench, age: float, back: bool) -> None:
     # K-163, K-164
     record = await stranded(bench)
     await bench.clock.advance(age)
@@ -44,7 +44,7 @@ async def test_nothing_else_is_touched(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("age", "back"), [(29.999999, False), (30, True)])
-async def test_a_lease_that_ran_out(bench: Bench, age: float, back: bool) -> None:
+async def test_a_lease_that_ran_out_is_taken_back(bench: Bench, age: float, back: bool) -> None:
     # C-32, K-166
     record = await bench.say()
     claim = await bench.claim()

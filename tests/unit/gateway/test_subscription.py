@@ -12,8 +12,7 @@ from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import Change
 from kesoku.messages.record import Address, Post
-from kesoku.ports.gateway import Subscription
-from kesoku.ports.store import Store, Transaction
+from kesoku.ports import Store, Subscription, Transaction
 from kesoku.testing.bench import ROOM, Bench
 from kesoku.testing.clock import settle
 from kesoku.testing.memory import MemoryStore
@@ -52,7 +51,7 @@ async def test_listening_starts_now_or_at_a_cursor(bench: Bench) -> None:
         assert [each.record.id for each in await take(all_of_it, 2)] == [first, second]
 
 
-async def test_only_what_matches(bench: Bench) -> None:
+async def test_a_listener_gets_only_what_matches(bench: Bench) -> None:
     # K-149
     def mine(change: Change) -> bool:
         return change.record.address.chatbot_id == "discord" and change.after is S.PENDING

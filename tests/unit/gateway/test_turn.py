@@ -13,11 +13,11 @@ from kesoku.messages.lifecycle import ChangeKind, Fence, Step
 from kesoku.messages.message import Message
 from kesoku.messages.record import Post
 from kesoku.messages.status import TRANSITIONS
-from kesoku.ports.store import Store
+from kesoku.ports import Store
 from kesoku.testing.bench import EVERYTHING, ROOM, Bench, answer_to
 
 
-async def test_a_turn(bench: Bench) -> None:
+async def test_a_turn_goes_from_prompt_to_pending_answer(bench: Bench) -> None:
     # K-014, K-015, K-018, K-020, K-126, K-127, K-142, K-148, K-156
     record = await bench.say("What time is it?")
     claim = await bench.claim()
@@ -35,15 +35,12 @@ async def test_a_turn(bench: Bench) -> None:
     assert [step.n for step in steps] == [1]
 
 
-async def test_prompt_and_answer_change_in_one_commit(bench: Bench, store: Store) -> None:
-    # K-127, K-142, N-05
+async def test_prompt_and_answer_change_side_by_side(bench: Bench, store: Store) -> None:
+    # K-142
     record = await bench.say()
     claim = await bench.claim()
     before = await store.read(lambda tx: tx.events.head())
-    seen = []
-    forget = store.on_commit(lambda: seen.append(1))
     await bench.finish(claim)
-    forget()
     changes = await store.read(lambda tx: tx.events.after(before, 10))
     assert [(each.record.kind, each.after) for each in changes] == [("user_prompt", S.PROCESSED), ("answer", S.PENDING)]
     assert {each.at for each in changes} == {bench.clock.now()}
@@ -51,7 +48,21 @@ async def test_prompt_and_answer_change_in_one_commit(bench: Bench, store: Store
     assert record.id == claim.prompt.id
 
 
-async def test_a_failed_turn(bench: Bench) -> None:
+async def test_prompt_and_answer_change_together_or_not_at_all(bench: Bench) -> None:
+    # K-127, N-05
+    record = await bench.say()
+    claim = await bench.claim()
+    rival = make.answer("said already", provider="p", model="m")
+    await bench.gateway.post(Post(message=rival, address=ROOM, turn_id=record.id))
+    events = await bench.events()
+    with pytest.raises(StoreConflict):
+        await bench.finish(claim)
+    assert await bench.status(record) is S.PROCESSING
+    assert await bench.events() == events
+    assert await bench.gateway.renew("w1") == {claim.fence}
+
+
+async def test_a_failed_turn_ends_in_error_and_says_so(bench: Bench) -> None:
     # K-017, K-066, K-129, K-147
     record = await bench.say()
     claim = await bench.claim()
@@ -93,7 +104,7 @@ async def test_a_joined_prompt_that_was_cancelled_does_not_hold_up_the_turn(benc
     assert [await bench.status(each) for each in (first, second)] == [S.PROCESSED, S.INTERRUPTED]
 
 
-async def test_one_final_answer_a_turn(bench: Bench, store: Store) -> None:
+async def test_a_turn_takes_no_second_answer(bench: Bench, store: Store) -> None:
     record = await bench.say()
     claim = await bench.claim()
     await bench.finish(claim)
@@ -129,7 +140,7 @@ async def test_a_second_result_must_be_a_replacement(bench: Bench) -> None:
         await bench.result(claim, call, "one")
     now = (await bench.record(call)).message
     assert isinstance(now, ToolCall)
-    next_call, second = make.respond(now, "two", replace_result=True)
+    next_call, second = make.respond(now, "two", replace=True)
     stored = await bench.gateway.respond(claim.fence, call, second, next_call)
     assert (await bench.record(first)).superseded_by == stored.id
     assert (await bench.record(call)).message.content.response_id == stored.id
@@ -244,7 +255,7 @@ async def test_an_answered_call_is_not_interrupted(bench: Bench) -> None:
         await bench.gateway.move(call.id, S.INTERRUPTED, actor="t")
 
 
-async def test_moving_what_is_not_there(bench: Bench) -> None:
+async def test_what_is_not_there_cannot_be_moved(bench: Bench) -> None:
     # K-141
     with pytest.raises(UnknownMessage):
         await bench.gateway.move("nobody", S.PROCESSING, actor="t")

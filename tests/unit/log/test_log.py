@@ -70,6 +70,23 @@ def test_a_repeated_warning_is_written_once() -> None:  # complaint 139
     assert [json.loads(line)["text"] for line in stream.getvalue().splitlines()] == ["one bad key", "another"]
 
 
+def test_a_warning_that_comes_again_after_a_minute_says_how_often_it_was_left_out() -> None:  # complaint 139
+    now = 0.0
+    repeats = log.Repeats(lambda: now)
+
+    def written() -> str | None:
+        record = logging.LogRecord("kesoku", logging.WARNING, __file__, 1, "one %s key", ("bad",), None)
+        return record.getMessage() if repeats.filter(record) else None
+
+    assert [written() for _ in range(3)] == ["one bad key", None, None]
+    now = 60.0
+    assert [written(), written()] == ["one bad key (and 2 more)", None]
+    now = 120.0
+    assert written() == "one bad key (and 1 more)"
+    now = 600.0
+    assert written() == "one bad key"
+
+
 def test_information_is_not_swallowed_and_levels_hold() -> None:
     stream = io.StringIO()
     with logging_to(stream, level="warning") as logger:

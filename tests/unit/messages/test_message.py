@@ -36,13 +36,13 @@ def test_creation_mints_and_refuses_an_id() -> None:  # D-001 D-002 D-003 D-004
     assert one.id != other.id
     assert same_content(one, other)
     assert one != other
-    with pytest.raises(IdentityGiven, match="import_message"):
+    with pytest.raises(IdentityGiven, match="use restore"):
         UserPrompt.create(source=UserSource(), content=PromptContent(text="x"), id="mine")
 
 
 def test_import_keeps_the_id_and_needs_one() -> None:  # D-020 D-021
     assert UserPrompt.restore(id="msg_user_001", source=UserSource(), content={"text": "x"}).id == "msg_user_001"
-    with pytest.raises(IdentityMissing):
+    with pytest.raises(IdentityMissing, match="use create"):
         UserPrompt.restore(id="", source=UserSource())
 
 
@@ -63,6 +63,14 @@ def test_nothing_of_a_message_can_be_changed() -> None:  # D-014 D-015 D-016
     ):
         with pytest.raises(TypeError):
             change()  # type: ignore[no-untyped-call]
+
+
+def test_a_frozen_dict_is_frozen_to_the_bottom_however_it_is_made() -> None:  # D-014
+    inner = {"b": [1]}
+    for frozen in (FrozenDict(a=inner), FrozenDict({"a": inner}), FrozenDict([("a", inner)]), freeze({"a": inner})):
+        inner["b"].append(2)
+        assert frozen == {"a": {"b": (1,)}}
+        inner["b"] = [1]
 
 
 def test_frozen_dicts_survive_copy_and_pickle() -> None:
@@ -157,7 +165,7 @@ def test_call_and_result_are_linked_both_ways_once() -> None:
     assert result.content.request_id == call.id
     with pytest.raises(AlreadyAnswered, match="replace=True"):
         make.respond(answered, "again")
-    again, second = make.respond(answered, "again", replace_result=True)
+    again, second = make.respond(answered, "again", replace=True)
     assert again.content.response_id == second.id
 
 
