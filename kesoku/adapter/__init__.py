@@ -1,10 +1,10 @@
 """The public face for adapters: everything that an adapter may import from the core, and nothing else.
 
-An adapter imports `kesoku`, `kesoku.adapter` and `kesoku.render`. Importing this module has no effect and loads no
+An adapter imports `kesoku`, this, and `kesoku.render`. Importing this module has no effect and loads no
 store, no gateway and no platform SDK.
 """
 
-from kesoku.adapter.command import CommandRegistry, CommandSpec, Invocation
+from kesoku.adapter.command import Argument, CommandRegistry, CommandSpec, Invocation
 from kesoku.adapter.event import Command, Deleted, Edited, Event, Pressed, Principal, Prompt
 from kesoku.adapter.manifest import (
     AdapterConfig,
@@ -14,7 +14,6 @@ from kesoku.adapter.manifest import (
     Manifest,
     Pace,
     Severity,
-    unpaced,
 )
 from kesoku.adapter.outgoing import (
     Button,
@@ -39,15 +38,12 @@ from kesoku.adapter.spi import (
     Plans,
     ShowsDrafts,
     State,
-    Threads,
     Typing,
 )
 from kesoku.errors import Ambiguous, DeliveryError, Hold, LoginNeeded, Refused, RetryLater
 from kesoku.messages.content import Attachment, Question
-from kesoku.messages.enums import MessageRole, MessageStatus, MessageType
 from kesoku.messages.record import Address, Record
 from kesoku.messages.visibility import Presentation, Visibility
-from kesoku.render import Segment, Unit
 
 __all__ = [
     "Adapter",
@@ -56,6 +52,7 @@ __all__ = [
     "Address",
     "Ambiguous",
     "Answers",
+    "Argument",
     "Attachment",
     "Button",
     "Capabilities",
@@ -79,9 +76,6 @@ __all__ = [
     "Live",
     "LoginNeeded",
     "Manifest",
-    "MessageRole",
-    "MessageStatus",
-    "MessageType",
     "Outgoing",
     "OutgoingFile",
     "Pace",
@@ -96,15 +90,11 @@ __all__ = [
     "Refused",
     "RenderContext",
     "RetryLater",
-    "Segment",
     "Severity",
     "ShowsDrafts",
     "State",
-    "Threads",
     "Tick",
     "TurnEnd",
     "Typing",
-    "Unit",
     "Visibility",
-    "unpaced",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from kesoku.ports import Clock
+from kesoku.tools.patience import contained
 
 T = TypeVar("T")
 
@@ -25,14 +26,14 @@ class Failure:
 async def attempt(work: Coroutine[Any, Any, T]) -> T | Failure:
     """The result of `work`, or the Failure that it ended in. Cancellation passes through."""
     try:
-        return await work
+        return await contained(work)
     except Exception as error:  # noqa: BLE001  one exception never ends delivery
         return Failure(error)
 
 
 async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> T:
     """The result of `work`; cancelled and TimeoutError after `seconds` of `clock`."""
-    task = asyncio.ensure_future(work)
+    task = asyncio.ensure_future(contained(work))
     alarm = asyncio.ensure_future(clock.sleep(seconds))
     try:
         await asyncio.wait({task, alarm}, return_when=asyncio.FIRST_COMPLETED)

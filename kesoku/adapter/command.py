@@ -9,18 +9,34 @@ from kesoku.messages.record import Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """Something that a command can be told."""
+
+    name: str
+    description: str
+    choices: tuple[str, ...] = ()
+    """What platforms offer to choose from; empty: any text."""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandSpec:
     """A command as platforms list it."""
 
     name: str
     description: str
-    arguments: tuple[tuple[str, str], ...] = ()
-    """(name, description) of each argument, in order; the last one takes the rest of the line."""
+    arguments: tuple[Argument, ...] = ()
+    """In order; on platforms where people type a line, the last one takes the rest of it."""
+
+    def read(self, line: str) -> dict[str, str]:
+        """The arguments in what a person typed behind the name of the command."""
+        words = line.split(maxsplit=max(0, len(self.arguments) - 1))
+        return {each.name: word.strip() for each, word in zip(self.arguments, words, strict=False)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
-    """Someone gave a command. `arguments` are typed where the platform parsed them, `text` is the rest of a line.
+    """Someone gave a command; `arguments` by the names in its spec, those left out are missing.
 
     `admin` says whether the person is an admin here; `catch_up` that it was given while the bot was down.
     """
@@ -29,7 +45,6 @@ class Invocation:
     address: Address
     principal: Principal
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    text: str = ""
     admin: bool = False
     catch_up: bool = False
 

@@ -1,17 +1,25 @@
 """From a record to the parts that are planned: confined files, rendering, and what is said about a file left out."""
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
+from kesoku.adapter.event import REPLY_TO
 from kesoku.adapter.manifest import Capabilities
 from kesoku.adapter.outgoing import Outgoing, OutgoingFile, RenderContext
-from kesoku.adapter.plan import apart
+from kesoku.adapter.part import apart
 from kesoku.adapter.spi import Adapter
 from kesoku.adapter.staging import Staging, read_file, safe_name, size_text
 from kesoku.errors import KesokuError
 from kesoku.messages.record import Record
 from kesoku.render import File, Voice, chunk, confine, parse
+
+T = TypeVar("T")
+
+_LONG = 20_000
+"""Characters that are rendered within a few hundredths of a second, whatever they are."""
 
 Roots = Callable[[str], Sequence[Path]]
 """The folders that files of a session's replies may come from; the first one is where relative paths start."""
@@ -25,7 +33,7 @@ class Composer:
 
     async def compose(self, record: Record, prompt: Record | None) -> tuple[Outgoing, ...]:
         """The parts to send, each one message on the platform. Raises what `render` of the adapter raises."""
-        named = _named(record)
+        named = await _aside(record, lambda: _named(record))
         files = await asyncio.to_thread(self._confined, named, record.session_id) if named else {}
         context = RenderContext(
             reply_to=_platform_id(prompt),
@@ -33,7 +41,7 @@ class Composer:
             question=getattr(record.message.content, "question", None),
             prompt=prompt,
         )
-        parts = self._adapter.render(record, context)
+        parts = await _aside(record, lambda: self._adapter.render(record, context))
         allowed = frozenset(path for path in files.values() if path)
         return tuple([await self._checked(part, allowed, record.session_id) for part in apart(parts)])
 
@@ -52,7 +60,7 @@ class Composer:
             shown = chunk(note, self._capabilities.max_text, self._capabilities.unit)
             return Outgoing(text=shown[0], reply_to=part.reply_to)
         file = OutgoingFile(path=kept, name=each.name, description=each.description, voice=each.voice)
-        return Outgoing(files=(file,), reply_to=part.reply_to, silent=part.silent, ephemeral_for=part.ephemeral_for)
+        return Outgoing(files=(file,), reply_to=part.reply_to, silent=part.silent)
 
     async def _kept(self, file: OutgoingFile, allowed: frozenset[Path], session_id: str) -> Path | str:
         """A path whose bytes do not change any more, or the reason against sending it."""
@@ -75,6 +83,11 @@ class Composer:
         return saved.skipped or "it could not be kept" if saved.path is None else Path(saved.path)
 
 
+async def _aside(record: Record, work: Callable[[], T]) -> T:
+    """The result of `work`, in a thread for a long text: minutes of odd Markdown must not hold up every channel."""
+    return await asyncio.to_thread(work) if len(record.message.rendered) > _LONG else work()
+
+
 def _named(record: Record) -> list[str]:
     if record.kind != "answer":
         return []
@@ -88,9 +101,9 @@ def _regular(path: str, roots: Sequence[Path], base: Path) -> Path | None:
         found = confine(path, roots, base)
     except KesokuError:
         return None
-    return found if found.is_file() else None
+    return found if os.path.isfile(found) else None  # noqa: PTH113  Path.is_file raises for a name that is too long
 
 
 def _platform_id(prompt: Record | None) -> str | None:
     ids = getattr(prompt.message.source, "platform_ids", {}) if prompt else {}
-    return next((str(value) for value in ids.values()), None)
+    return next((str(value) for name, value in ids.items() if name != REPLY_TO), None)

@@ -17,7 +17,7 @@ from kesoku.adapter.ledger import Ledger
 from kesoku.adapter.manifest import Capabilities
 from kesoku.adapter.outgoing import Outgoing
 from kesoku.adapter.pace import Pacer
-from kesoku.adapter.plan import EXTRA, decode, row
+from kesoku.adapter.part import EXTRA, decode, row
 from kesoku.adapter.policy import DeliveryPolicy
 from kesoku.adapter.spi import Adapter, Finds
 from kesoku.errors import Ambiguous, Hold, LoginNeeded, Refused, RetryLater

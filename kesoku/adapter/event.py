@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from kesoku.messages.content import Attachment
 from kesoku.messages.record import Address
+
+REPLY_TO = "reply_to"
+"""The metadata cell beside `platform_ids` that holds `Prompt.reply_to`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,31 +20,34 @@ class Principal:
     roles: frozenset[str] = frozenset()
     guild: str | None = None
     is_bot: bool = False
-    is_dm: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A message of a person. `text` is what the model reads, the platform's header included.
-
-    `keys` are the platform's ids of this message, stable over redeliveries; `platform_ids` are the metadata cells such
-    as {"discord_message_id": "1"}; `said` is the bare text without a header, for commands and answers to questions.
-    """
+    """A message of a person. An adapter that answers in threads opens the thread first and names it in `address`."""
 
     keys: tuple[str, ...]
+    """The platform's ids of this message: stable over redeliveries, unique within the bot."""
     address: Address
     principal: Principal
     text: str
+    """What the model reads, a header from `Inbox.header` included."""
     said: str = ""
+    """The bare text, for commands and answers to questions; empty: the same as `text`."""
     attachments: tuple[Attachment, ...] = ()
+    """Files that `Inbox.stage` has saved, or skipped."""
     platform_ids: Mapping[str, Any] = field(default_factory=dict)
+    """Metadata cells, the message's own id first, such as {"example_message_id": "1"}."""
     reply_to: str | None = None
-    at: datetime | None = None
+    """The id of the message that this one replies to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edited:
-    """A message was edited on the platform. Before its claim the prompt is rewritten under its id (C-44)."""
+    """A message was edited on the platform. Before its claim the prompt is rewritten under its id (C-44).
+
+    `text` is the whole new text, the header of the old time included.
+    """
 
     key: str
     address: Address
@@ -61,7 +66,10 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pressed:
-    """Someone chose: `token` names the question or action, `value` the choice."""
+    """Someone pressed a button of a question: its `token` and `value`.
+
+    A button of the adapter's own, such as one that stops the turn, comes in as a Command.
+    """
 
     key: str
     address: Address
@@ -72,7 +80,7 @@ class Pressed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A command of the core, already parsed by the platform: name and typed arguments."""
+    """A command of the core, already parsed by the platform; `arguments` by the names in its CommandSpec."""
 
     key: str
     address: Address

@@ -7,12 +7,12 @@ from typing import Any
 
 from kesoku.adapter.attempt import Failure, attempt, stop, within
 from kesoku.adapter.outgoing import Draft
+from kesoku.adapter.recent import Recent
 from kesoku.adapter.spi import ShowsDrafts
 from kesoku.messages.record import Address
 from kesoku.ports import Clock
 
 _PATIENCE = 10.0
-_REMEMBERED = 1000
 _log = logging.getLogger(__name__)
 
 
@@ -29,7 +29,7 @@ class DraftFeed:
         self._adapter, self._clock, self._caught_up = adapter, clock, caught_up
         self._newest: dict[str, tuple[Address, Draft]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._over: dict[str, None] = {}
+        self._over = Recent()
 
     def put(self, address: Address, draft: Draft) -> None:
         """Show this soon, unless something newer comes first or the turn is over."""
@@ -45,9 +45,7 @@ class DraftFeed:
 
     async def end(self, turn_id: str) -> None:
         """The turn is over: on return no draft of it is on its way, and none will be."""
-        self._over[turn_id] = None
-        if len(self._over) > _REMEMBERED:
-            self._over.pop(next(iter(self._over)))
+        self._over.add(turn_id)
         self.clear(turn_id)
         if task := self._tasks.get(turn_id):
             await stop(task)

@@ -3,21 +3,21 @@
 import difflib
 import logging
 import re
-from collections import OrderedDict
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from kesoku.adapter.access import APPROVE, TALK, Access, Doorkeeper, Throttle
-from kesoku.adapter.attempt import Failure, attempt
-from kesoku.adapter.command import CommandRegistry, CommandSpec, Invocation, NoCommands
-from kesoku.adapter.event import Command, Deleted, Edited, Event, Pressed, Principal, Prompt
+from kesoku.adapter.attempt import Failure, attempt, within
+from kesoku.adapter.command import CommandSpec, Invocation
+from kesoku.adapter.core import Core
+from kesoku.adapter.event import REPLY_TO, Command, Deleted, Edited, Event, Pressed, Principal, Prompt
 from kesoku.adapter.health import Health
-from kesoku.adapter.outgoing import Outgoing
 from kesoku.adapter.question import is_open, match_answer, open_questions
+from kesoku.adapter.recent import Recent
 from kesoku.adapter.spi import Answers, State
-from kesoku.adapter.staging import Staging
 from kesoku.adapter.state import StoreState, scope_of
 from kesoku.errors import KesokuError
 from kesoku.messages import make
@@ -25,8 +25,8 @@ from kesoku.messages.content import Attachment
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Asked
 from kesoku.messages.record import Address, Post, Record
-from kesoku.ports import Clock, Gateway, Store, Transaction
-from kesoku.render import printable_name
+from kesoku.ports import Transaction
+from kesoku.render import header, printable_name
 
 _COMMAND = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?", re.DOTALL)
 _REMEMBERED = 4096
@@ -46,24 +46,19 @@ class GatewayInbox:
         *,
         chatbot_id: str,
         access: Access,
-        gateway: Gateway,
-        store: Store,
-        clock: Clock,
-        staging: Staging,
         health: Health,
-        commands: CommandRegistry | None = None,
+        core: Core,
         spoke: Callable[[Address], None] | None = None,
         answers: object = None,
     ) -> None:
         self.access = access
-        self.state: State = StoreState(store, chatbot_id)
-        self._chatbot_id, self._gateway, self._store, self._clock = chatbot_id, gateway, store, clock
-        self._staging, self._health = staging, health
-        self._doorkeeper, self._throttle = Doorkeeper(clock), Throttle(clock)
-        self._commands = commands or NoCommands()
-        self._spoke = spoke
+        self.state: State = StoreState(core.store, chatbot_id)
+        self._chatbot_id, self._gateway, self._store, self._clock = chatbot_id, core.gateway, core.store, core.clock
+        self._staging, self._commands, self._policy, self._health = core.staging, core.commands, core.intake, health
+        self._doorkeeper, self._throttle = Doorkeeper(core.clock), Throttle(core.clock)
+        self._spoke, self._answer_seconds = spoke, core.delivery.send_timeout
         self._answers = answers if isinstance(answers, Answers) else None
-        self._handled: OrderedDict[str, None] = OrderedDict()
+        self._handled = Recent(_REMEMBERED)
 
     async def accept(
         self, events: Sequence[Event], *, cursor: tuple[str, Any] | None = None, catch_up: bool = False
@@ -88,12 +83,13 @@ class GatewayInbox:
         return records + await self._commit(batch, catch_up=catch_up, cursor=cursor)
 
     async def stage(
-        self, address: Address, name: str, stream: AsyncIterable[bytes], *, mime_type: str, limit: int
+        self, address: Address, name: str, stream: AsyncIterable[bytes], *, mime_type: str, limit: int | None = None
     ) -> Attachment:
         """Save a file under the folder of the channel's session, before its message is accepted (K-134).
 
         Ask `allowed` first: what strangers send is not kept.
         """
+        most = self._policy.file_bytes if limit is None else min(limit, self._policy.file_bytes)
 
         def session_id(tx: Transaction) -> str:
             session = tx.sessions.bound(address)
@@ -103,7 +99,17 @@ class GatewayInbox:
             return session.id
 
         return await self._staging.save(
-            await self._store.write(session_id), name, stream, mime_type=mime_type, limit=limit
+            await self._store.write(session_id), name, stream, mime_type=mime_type, limit=most
+        )
+
+    def header(self, principal: Principal, at: datetime, *, mention: bool = False) -> str:
+        """The line that says who wrote a prompt and when, in the configured time zone (K-115, N-13)."""
+        return header(
+            principal.display_name,
+            at,
+            self._policy.timezone,
+            self._policy.timezone_label or None,
+            principal.user_id if mention else None,
         )
 
     def allowed(self, principal: Principal, address: Address, action: str = TALK) -> bool:
@@ -201,8 +207,8 @@ class GatewayInbox:
 
     async def _answer(self, event: Prompt | Pressed, asked: Asked, choice: str, keys: Collection[str]) -> list[Record]:
         """Answer a question, once, if this person may; the keys are bound to its notice, so a redelivery is known."""
-        if beyond := self._beyond(event.principal):
-            return await self._tell(event, _SLOWER) if beyond == 1 else []
+        if (slowed := await self._slowed(event)) is not None:
+            return slowed
         if not self.access.may_answer(asked.who, event.principal, event.address):
             return await self._tell(event, "Only an admin may answer this question.", keys=keys)
         notice_id, at = str(asked.purpose.get("notice", "")), self._clock.now()
@@ -244,7 +250,7 @@ class GatewayInbox:
             record = tx.messages.find(event.address.chatbot_id, [event.key])
             if record is None or record.kind != "user_prompt" or record.message.content.text == event.text:
                 return None
-            if getattr(record.message.source, "user_id", None) != event.principal.user_id:
+            if record.message.user_id != event.principal.user_id:
                 return None
             actor = f"user:{event.principal.user_id}"
             return tx.messages.rewrite(record.message.update(text=event.text), actor=actor, at=self._clock.now())
@@ -272,17 +278,17 @@ class GatewayInbox:
         found = _COMMAND.fullmatch(_said(prompt).strip())
         if found is None:
             return None
-        name = found[1].lower()
-        names = [spec.name for spec in self._commands.specs()]
-        if name not in names and not difflib.get_close_matches(name, names, n=1):
+        name, specs = found[1].lower(), {spec.name: spec for spec in self._commands.specs()}
+        if name not in specs and not difflib.get_close_matches(name, specs, n=1):
             return None
-        return Invocation(name=name, address=prompt.address, principal=prompt.principal, text=found[2] or "")
+        arguments = specs[name].read(found[2] or "") if name in specs else {}
+        return Invocation(name=name, address=prompt.address, principal=prompt.principal, arguments=arguments)
 
     async def _run(self, event: Prompt | Command, keys: Collection[str], invocation: Invocation) -> list[Record]:
         if not await self._first_time(event.address, keys):
             return []
-        if beyond := self._beyond(event.principal):
-            return await self._tell(event, _SLOWER) if beyond == 1 else []
+        if (slowed := await self._slowed(event)) is not None:
+            return slowed
         names = [spec.name for spec in self._commands.specs()]
         if invocation.name not in names:
             near = difflib.get_close_matches(invocation.name, names, n=1)
@@ -295,17 +301,18 @@ class GatewayInbox:
             reply = str(error)
         return await self._tell(event, reply, keys=keys) if reply else []
 
-    def _beyond(self, principal: Principal) -> int:
-        """How far a person is beyond what is answered at once; the queue has bounds of its own."""
-        return 0 if self.access.local else self._throttle.beyond(principal)
+    async def _slowed(self, event: Prompt | Pressed | Command) -> list[Record] | None:
+        """What is said to a person who asks for too much at once: one notice, then nothing. None if it goes on."""
+        beyond = 0 if self.access.local else self._throttle.beyond(event.principal)
+        if not beyond:
+            return None
+        return await self._tell(event, _SLOWER) if beyond == 1 else []
 
     async def _first_time(self, address: Address, keys: Collection[str]) -> bool:
         """Whether a command is new: not running or run in this process, and not answered by an earlier one."""
         if any(key in self._handled for key in keys):
             return False
-        self._handled.update(dict.fromkeys(keys))
-        while len(self._handled) > _REMEMBERED:
-            self._handled.popitem(last=False)
+        self._handled.add(*keys)
         return await self._store.read(lambda tx: tx.messages.find(address.chatbot_id, keys)) is None
 
     async def _tell(self, event: Event, text: str, *, keys: Collection[str] = ()) -> list[Record]:
@@ -318,8 +325,7 @@ class GatewayInbox:
     async def _at_once(self, event: Pressed | Command, text: str) -> bool:
         if self._answers is None:
             return False
-        outgoing = Outgoing(text=text, ephemeral_for=event.principal.user_id)
-        result = await attempt(self._answers.answer(event, outgoing))
+        result = await attempt(within(self._clock, self._answer_seconds, self._answers.answer(event, text)))
         if isinstance(result, Failure):
             _log.warning("%s did not take an answer to %s: %s", self._chatbot_id, event.key, result)
         return not isinstance(result, Failure)
@@ -330,7 +336,7 @@ def _said(prompt: Prompt) -> str:
 
 
 def _post(prompt: Prompt) -> Post:
-    replied = {} if prompt.reply_to is None else {"reply_to": prompt.reply_to}
+    replied = {} if prompt.reply_to is None else {REPLY_TO: prompt.reply_to}
     message = make.user_prompt(
         prompt.text,
         author=printable_name(prompt.principal.display_name),

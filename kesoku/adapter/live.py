@@ -17,8 +17,9 @@ from kesoku.adapter.ledger import Ledger
 from kesoku.adapter.manifest import Manifest
 from kesoku.adapter.outgoing import Draft, Outgoing, Tick, TurnEnd
 from kesoku.adapter.pace import Pacer
-from kesoku.adapter.plan import encode, row
+from kesoku.adapter.part import encode, row
 from kesoku.adapter.policy import DeliveryPolicy
+from kesoku.adapter.recent import Recent
 from kesoku.adapter.route import RUNNING, WAITING
 from kesoku.adapter.spi import Deletes, Edits, Finds, Live
 from kesoku.errors import Refused, RetryLater
@@ -29,7 +30,6 @@ from kesoku.messages.visibility import Presentation
 from kesoku.ports import Clock, Store, Transaction
 
 _DRAWN = frozenset({Presentation.LIVE, Presentation.FOLDED})
-_REMEMBERED = 1000
 _TRIES = 5
 _PATIENCE = 3.0
 _log = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ class LiveBoard:
         self._drawer: Live = adapter
         self._bars: dict[str, _Bar] = {}
         self._making = asyncio.Lock()
-        self._over: dict[str, None] = {}
+        self._over = Recent()
 
     def over(self, turn_id: str) -> bool:
         """Whether the live status of this turn was closed."""
@@ -84,9 +84,7 @@ class LiveBoard:
 
     async def close(self, turn_id: str, outcome: str, answer: Record | None = None) -> None:
         """The turn is over: leave what the adapter wants to stay, or remove the message."""
-        self._over[turn_id] = None
-        if len(self._over) > _REMEMBERED:
-            self._over.pop(next(iter(self._over)))
+        self._over.add(turn_id)
         async with self._making:
             bar = self._bars.pop(turn_id, None)
         if bar is None:
@@ -179,7 +177,7 @@ class LiveBoard:
         if bar.closing.is_set():
             return
         drawing = self._drawer.draw(bar.state, self._clock.now() / 1e6)
-        if encode(drawing) == bar.shown or not (drawing.text or bar.row):
+        if encode(drawing) == bar.shown or not (drawing.says or bar.row):
             return
         if bar.row is None or not bar.row.platform_ids:
             await self._first(bar, drawing)

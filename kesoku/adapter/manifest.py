@@ -8,6 +8,7 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from kesoku.adapter.spi import Adapter
 from kesoku.messages.record import Address
 from kesoku.messages.visibility import Presentation, Visibility
 from kesoku.render import Unit
@@ -58,30 +59,34 @@ class Capabilities:
     """What a platform can do. The contract suite skips by these and by nothing else."""
 
     max_text: int
+    """Length of one message, in `unit`."""
     unit: Unit = Unit.CHARACTERS
     max_file: int = 0
     """Bytes of one file; 0 = no files."""
     edits: bool = False
+    """Messages can be replaced: `edit` is there."""
     deletes: bool = False
-    threads: bool = False
+    """Messages can be removed: `delete` is there."""
     buttons: bool = False
+    """Questions are drawn with buttons."""
     typing: bool = False
+    """Shows that the bot works: `typing` is called."""
     drafts: bool = False
     """Shows running replies: they are folded into the live status where there is one, else given to `draft`."""
     live: bool = False
     """Draws a live status: `fold`, `draw` and `close` are called. Needs `edits`."""
-    media_in: bool = False
     media_out: bool = False
-    ephemeral: bool = False
+    """Sends files; needs `max_file`."""
     key_window: float = 0.0
     """Seconds for which the platform honours a send key; 0 = it has none."""
     find: bool = False
-    """Can look up whether a key or client id was sent."""
+    """Can look up whether a part was sent: `find` is called."""
     catch_up: bool = False
     """Reads what was said while the bot was down."""
     local: bool = False
     """The person at this machine: no access gate, and approvals are given by whoever sits there."""
     pace: Callable[[Address], Pace] = unpaced
+    """How often an address may be written to, edits included."""
 
 
 class Severity(StrEnum):
@@ -103,9 +108,9 @@ class Finding:
 
 
 class AdapterFactory(Protocol):
-    """Makes the adapter; the platform's SDK is imported in here."""
+    """Makes an Adapter from the adapter's own config; the platform's SDK is imported in here."""
 
-    def __call__(self, chatbot_id: str, config: Any) -> Any: ...
+    def __call__(self, chatbot_id: str, config: Any) -> Adapter: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,15 +118,20 @@ class Manifest:
     """An adapter's face: importable without its SDK, found in the entry-point group `kesoku.adapters`."""
 
     name: str
+    """Of the entry point; also the default chatbot_id and config table."""
     title: str
+    """For people."""
     extra: str | None
     """The pip extra that installs the SDK, or None."""
     config: type[AdapterConfig]
+    """The schema of its `[adapters.<name>]` table."""
     capabilities: Capabilities
     visibility: Visibility
+    """Which messages people see here, and how."""
     create: AdapterFactory
+    """(chatbot_id, config) to a fresh adapter; called once for each configured bot."""
     doctor: Callable[[str, Any], Awaitable[Sequence[Finding]]]
-    login: Callable[[Any, Any], Awaitable[None]] | None = None
+    """(chatbot_id, config) to the findings of `kesoku doctor`; none means well."""
 
     def __post_init__(self) -> None:
         """Raises ValueError where the visibility column asks for what the platform cannot do."""

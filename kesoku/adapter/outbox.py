@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kesoku.adapter.attempt import Failure, attempt, backoff, stop, within
-from kesoku.adapter.composer import Composer, Roots
+from kesoku.adapter.composer import Composer
+from kesoku.adapter.core import Core
 from kesoku.adapter.courier import Courier, Moot, Stale, Trip
-from kesoku.adapter.drafts import DraftBoard
 from kesoku.adapter.feed import DraftFeed
 from kesoku.adapter.health import Health
 from kesoku.adapter.lane import Lane, Lanes
@@ -19,19 +19,17 @@ from kesoku.adapter.manifest import Manifest
 from kesoku.adapter.outgoing import Draft, Receipt
 from kesoku.adapter.pace import Pacer
 from kesoku.adapter.planner import Planner
-from kesoku.adapter.policy import DeliveryPolicy
+from kesoku.adapter.recent import Recent
 from kesoku.adapter.route import WAITING, Route, route, visible_draft, waits
 from kesoku.adapter.spi import HearsDelivered, HearsInterrupted
-from kesoku.adapter.staging import Staging
 from kesoku.adapter.state import StoreState
 from kesoku.adapter.typist import Typist
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Change, ChangeKind, Delivery, DeliveryState, Lease, Serving
 from kesoku.messages.record import Address, Record
-from kesoku.ports import Clock, Gateway, Store, Transaction
+from kesoku.ports import Transaction
 
 _LOOK_BACK = 50
-_REMEMBERED = 1000
 _log = logging.getLogger(__name__)
 
 
@@ -69,24 +67,17 @@ class Outbox:
         adapter: Any,
         manifest: Manifest,
         serving: Serving,
-        gateway: Gateway,
-        store: Store,
-        clock: Clock,
-        staging: Staging,
-        roots: Roots,
         health: Health,
-        drafts: DraftBoard | None = None,
-        policy: DeliveryPolicy | None = None,
+        core: Core,
     ) -> None:
-        policy = policy or DeliveryPolicy()
-        capabilities = manifest.capabilities
+        store, clock, policy, capabilities = core.store, core.clock, core.delivery, manifest.capabilities
         pacer, ledger = Pacer(clock, capabilities.pace), Ledger(store, clock)
         self._chatbot_id, self._adapter, self._manifest, self._serving = chatbot_id, adapter, manifest, serving
-        self._gateway, self._store, self._clock, self._policy, self._ledger = gateway, store, clock, policy, ledger
-        self._drafts = drafts or DraftBoard()
+        self._gateway, self._drafts, self._store, self._clock = core.gateway, core.drafts, store, clock
+        self._policy, self._ledger = policy, ledger
         self._planner = Planner(
             adapter=adapter,
-            composer=Composer(adapter=adapter, capabilities=capabilities, roots=roots, staging=staging),
+            composer=Composer(adapter=adapter, capabilities=capabilities, roots=core.roots, staging=core.staging),
             ledger=ledger,
             store=store,
             state=StoreState(store, chatbot_id),
@@ -121,7 +112,8 @@ class Outbox:
         self._feed = DraftFeed(self._live or adapter, clock, self._caught_up) if capabilities.drafts else None
         self._pulse = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._interrupted: dict[str, None] = {}
+        self._interrupted = Recent()
+        """Turns of which nothing that waits for another attempt is sent any more."""
 
     async def run(self) -> None:
         """Deliver until cancelled. What is under way then is resumed by the next run, by the rules of the ledger.
@@ -173,8 +165,7 @@ class Outbox:
         return not all(any(part.state is DeliveryState.HELD or part.next_attempt_at for part in each) for each in parts)
 
     def _mine(self, change: Change) -> bool:
-        address = change.record.address
-        return address.chatbot_id == self._chatbot_id and self._serving.covers(address)
+        return self._here(change.record.address)
 
     def _snapshot(self, tx: Transaction) -> _Snapshot:
         held: Sequence[Lease] = tx.leases.held()
@@ -218,14 +209,8 @@ class Outbox:
             self._typing(record)
         elif change.kind is ChangeKind.MOVED and change.before is MessageStatus.PROCESSING:
             if change.after is MessageStatus.INTERRUPTED:
-                self._note_interrupted(_turn(record))
+                self._interrupted.add(_turn(record))
             self._spawn(self._over(record, change.after or record.status))
-
-    def _note_interrupted(self, turn_id: str) -> None:
-        """What of this turn waits for another attempt is not sent any more."""
-        self._interrupted[turn_id] = None
-        if len(self._interrupted) > _REMEMBERED:
-            self._interrupted.pop(next(iter(self._interrupted)))
 
     def _typing(self, prompt: Record) -> None:
         if self._typist and prompt.status is MessageStatus.PROCESSING:

@@ -1,7 +1,9 @@
 """What the outbox hands to an adapter, and what comes back."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kesoku.messages.content import Question
 from kesoku.messages.record import Record
@@ -19,23 +21,35 @@ class OutgoingFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Button:
-    """Something to press; the press comes back as `Pressed(token, value)`."""
+    """Something to press. A choice of a question comes back as `Pressed(token, value)`."""
 
     label: str
     token: str
+    """The id of the question."""
     value: str
+    """The choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outgoing:
-    """One part: exactly one message on the platform. `text` is in the platform's dialect and within its limit."""
+    """One part: exactly one message on the platform."""
 
     text: str = ""
+    """In the platform's dialect and within its limit."""
     files: tuple[OutgoingFile, ...] = ()
+    """The core sends each one as a part of its own."""
     buttons: tuple[Button, ...] = ()
     reply_to: str | None = None
+    """The platform's id of the message that this one answers."""
     silent: bool = False
-    ephemeral_for: str | None = None
+    """Without a notification, where the platform knows that."""
+    payload: dict[str, Any] | None = None
+    """What the adapter shows beside or instead of the text, such as a card: a JSON object that the core only stores."""
+
+    @property
+    def says(self) -> bool:
+        """Whether it has anything to show but files."""
+        return bool(self.text or self.buttons or self.payload)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +57,6 @@ class Receipt:
     """The platform took it. Without an id nothing is delivered."""
 
     platform_ids: tuple[str, ...]
-    at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +69,7 @@ class RenderContext:
     """
 
     reply_to: str | None = None
-    files: dict[str, Path | None]
+    files: Mapping[str, Path | None]
     question: Question | None = None
     prompt: Record | None = None
 

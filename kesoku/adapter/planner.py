@@ -8,7 +8,7 @@ from kesoku.adapter.attempt import Failure, attempt
 from kesoku.adapter.composer import Composer
 from kesoku.adapter.ledger import Ledger
 from kesoku.adapter.outgoing import Outgoing
-from kesoku.adapter.plan import rows
+from kesoku.adapter.part import rows
 from kesoku.adapter.policy import DeliveryPolicy
 from kesoku.adapter.spi import Adapter, Plans, State
 from kesoku.messages import make

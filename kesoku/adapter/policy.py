@@ -1,11 +1,23 @@
-"""Limits of delivery, as the config sets them."""
+"""What the config sets for taking messages in and bringing them out."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IntakePolicy:
+    """How messages of people are taken in."""
+
+    file_bytes: int = 50_000_000
+    """Size of one file that is kept; an adapter may ask for less."""
+    timezone: str = "UTC"
+    """IANA name of the zone in which headers tell the time (N-13)."""
+    timezone_label: str = ""
+    """Shown in headers instead of that name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryPolicy:
-    """Times in seconds."""
+    """How messages are brought out; times in seconds."""
 
     max_age: float = 86_400.0
     """A message that waited longer is held instead of sent (complaint 20)."""

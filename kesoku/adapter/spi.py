@@ -7,6 +7,7 @@ plans, sends part by part, keeps the ledger, retries and moves the status.
 
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
 from kesoku.adapter.command import CommandSpec
@@ -44,9 +45,19 @@ class Inbox(Protocol):
         ...
 
     async def stage(
-        self, address: Address, name: str, stream: AsyncIterable[bytes], *, mime_type: str, limit: int
+        self, address: Address, name: str, stream: AsyncIterable[bytes], *, mime_type: str, limit: int | None = None
     ) -> Attachment:
-        """Save a file before its message is accepted (K-134). Beyond `limit` bytes the attachment says `skipped`."""
+        """Save a file before its message is accepted (K-134); for people who are `allowed` only.
+
+        Beyond `limits.file_bytes` of the config, or `limit` if that is less, the attachment says `skipped`.
+        """
+        ...
+
+    def header(self, principal: Principal, at: datetime, *, mention: bool = False) -> str:
+        """The line that says who wrote a prompt and when, newline included, to stand before its text (K-115). Pure.
+
+        `at` is an aware datetime, shown in the `timezone` of the config. `mention` adds the person's id, as `<@id>`.
+        """
         ...
 
     def allowed(self, principal: Principal, address: Address, action: str = "talk") -> bool:
@@ -76,7 +87,7 @@ class Inbox(Protocol):
 
 
 class Adapter(Protocol):
-    """What every adapter has."""
+    """What every adapter has. `send` may be called before `run` has connected: wait for it, or raise RetryLater."""
 
     async def run(self, inbox: Inbox) -> None:
         """Connect and feed the inbox until cancelled. Resumable: called again after it raised.
@@ -86,7 +97,7 @@ class Adapter(Protocol):
         ...
 
     def render(self, record: Record, context: RenderContext) -> tuple[Outgoing, ...]:
-        """Turn a record into parts. Pure: no clock, no network, no state."""
+        """Turn a record into parts. Pure: no clock, no network, no state; a long text is rendered in a thread."""
         ...
 
     async def send(self, address: Address, outgoing: Outgoing, key: str) -> Receipt:
@@ -137,15 +148,6 @@ class Finds(Protocol):
 
 
 @runtime_checkable
-class Threads(Protocol):
-    """For capability `threads`."""
-
-    async def open_thread(self, address: Address, from_key: str, title: str) -> Address:
-        """A thread for a message; the same one when asked again."""
-        ...
-
-
-@runtime_checkable
 class Plans(Protocol):
     """For platforms that bound how much may be sent."""
 
@@ -161,8 +163,11 @@ class Plans(Protocol):
 class Answers(Protocol):
     """For platforms that want an answer to a press or a command within their time."""
 
-    async def answer(self, event: Pressed | Command, outgoing: Outgoing) -> None:
-        """Answer the interaction itself."""
+    async def answer(self, event: Pressed | Command, text: str) -> None:
+        """Answer the interaction itself, so that only this person sees it; `text` is Markdown of any length.
+
+        If this raises, the core posts the text as a notice in the channel.
+        """
         ...
 
 
@@ -226,6 +231,5 @@ __all__ = [
     "Plans",
     "ShowsDrafts",
     "State",
-    "Threads",
     "Typing",
 ]

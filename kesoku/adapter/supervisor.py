@@ -8,6 +8,7 @@ from kesoku.adapter.health import Health
 from kesoku.adapter.spi import Adapter, Inbox
 from kesoku.errors import LoginNeeded
 from kesoku.ports import Clock
+from kesoku.tools.patience import contained
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ async def supervise(
     while True:
         started = clock.monotonic()
         try:
-            await adapter.run(inbox)
+            await contained(adapter.run(inbox))
         except LoginNeeded as error:
             health.report(False, str(error))
             return Ending.LOGIN_NEEDED

@@ -9,10 +9,8 @@ from kesoku.agent.turn import Turn
 from kesoku.messages import make
 from kesoku.messages.content import Attachment, Question
 from kesoku.messages.freeze import thaw
-from kesoku.messages.message import mint_id
 from kesoku.messages.record import Address, Record
-from kesoku.ports.agent import Approver, Clock
-from kesoku.ports.gateway import Gateway
+from kesoku.ports import Approver, Clock, Gateway
 from kesoku.tools.context import ToolContext
 from kesoku.tools.registry import Policy, Toolbox
 from kesoku.tools.runner import Outcome
@@ -76,7 +74,7 @@ class Actor:
     async def _ask(self, call: Record) -> str | None:
         tool: str = call.message.content.tool
         question = Question(
-            id=mint_id(),
+            id=call.id,
             text=f"May I run `{tool}`?\n{_arguments(call)}",
             choices=(YES, NO, ALWAYS),
             deadline=self._clock.now() / 1_000_000 + self._approval_seconds,

@@ -23,8 +23,9 @@ from kesoku.errors import Deposed, PluginError
 from kesoku.messages.kinds import SystemNote, UserPrompt
 from kesoku.messages.record import Address
 from kesoku.messages.source import HookSource
+from kesoku.tools.patience import within
 
-logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +60,12 @@ class Hooks:
             if isinstance(failure, Deposed):
                 raise failure
             if failure is not None:
-                logger.warning("hook %s was left out of turn %s: %r", name, turn.id, failure, exc_info=failure)
+                _log.warning("hook %s was left out of turn %s: %r", name, turn.id, failure, exc_info=failure)
             turn = await self._journal.read(turn)
         return turn
 
     async def _one(self, turn: Turn, name: str, hook: Hook) -> None:
-        async with asyncio.timeout(self._seconds):
-            given = await hook(_context(turn))
+        given = await within(_given(hook, _context(turn)), self._seconds, grace=0.5)
         known = {record.id for record in turn.prompts}
         for message in given:
             match message:
@@ -77,9 +77,13 @@ class Hooks:
                     raise TypeError(f"hook {name} returned {message}, which is neither a note nor one of its prompts")
 
 
+async def _given(hook: Hook, context: StepContext) -> Sequence[UserPrompt | SystemNote]:
+    return await hook(context)
+
+
 def installed(report: Callable[[PluginError], None] | None = None) -> dict[str, Hook]:
     """Every hook of the group `kesoku.hooks` that loads; the others go to `report`, or are logged."""
-    complain = report or plugins.log
+    complain = report or plugins.log_failure
     hooks: dict[str, Hook] = {}
     for name, found in plugins.load(plugins.HOOKS, complain).items():
         if inspect.iscoroutinefunction(found):

@@ -8,15 +8,13 @@ from kesoku.agent.turn import Turn
 from kesoku.history.codec import replay_state, reply_to_json
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.freeze import FrozenDict, freeze
+from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.kinds import Answer, SystemNote, UserPrompt
 from kesoku.messages.lifecycle import Claim, Step
 from kesoku.messages.message import Message
 from kesoku.messages.record import Post
 from kesoku.messages.turn import CallBlock, CompiledRequest, Finish, Reply, TextBlock
-from kesoku.ports.agent import Clock
-from kesoku.ports.gateway import Gateway
-from kesoku.ports.store import Store, Transaction
+from kesoku.ports import Clock, Gateway, Store, Transaction
 
 STOPPED = "The turn ended before this tool returned. It may have had effects; its output is lost."
 """The result of a call that a limit or a failure stopped."""
@@ -94,7 +92,7 @@ class Journal:
         step = Step(
             turn_id=turn.id,
             n=turn.next_step,
-            request=FrozenDict(freeze({"sources": sources, "digest": request.digest()})),
+            request=FrozenDict({"sources": sources, "digest": request.digest()}),
             reply=reply_to_json(reply),
             usage=reply.usage,
             at=self._clock.now(),
@@ -110,6 +108,11 @@ class Journal:
         metrics = turn_metrics(turn, now=self._clock.now())
         post = self._post(turn, answer, max(1, len(turn.steps)))
         await self._gateway.finish(turn.fence, post, status=status, metrics=metrics)
+
+    async def abandon(self, claim: Claim, answer: Answer) -> None:
+        """End a turn that cannot be read in error."""
+        post = Post(message=answer, address=claim.prompt.address, session_id=claim.prompt.session_id)
+        await self._gateway.finish(claim.fence, post, status=MessageStatus.ERROR, metrics={})
 
     @staticmethod
     def _post(turn: Turn, message: Message, round_: int) -> Post:

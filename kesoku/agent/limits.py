@@ -5,7 +5,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from kesoku.ports.agent import Clock
+from kesoku.ports import Clock
 
 T = TypeVar("T")
 

@@ -18,9 +18,7 @@ from kesoku.messages.kinds import Answer
 from kesoku.messages.lifecycle import Claim
 from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import CompiledRequest, TurnRequest
-from kesoku.ports.agent import Approver, ChatModel, Clock, Drafts
-from kesoku.ports.gateway import Gateway
-from kesoku.ports.store import Store
+from kesoku.ports import Approver, ChatModel, Clock, Drafts, Gateway, Store
 from kesoku.tools.context import ToolContext
 from kesoku.tools.registry import Toolbox
 
@@ -81,6 +79,10 @@ class TurnLoop:
         """End a turn with an error (K-147)."""
         turn = await self._journal.open(claim)
         await self._journal.finish(turn, answer, MessageStatus.ERROR)
+
+    async def abandon(self, claim: Claim, answer: Answer) -> None:
+        """The same without a look at what the turn did; its open calls are healed by the next turn (K-167)."""
+        await self._journal.abandon(claim, answer)
 
     async def _run(self, turn: Turn) -> None:
         while True:

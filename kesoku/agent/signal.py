@@ -2,12 +2,13 @@
 
 from kesoku.messages import make
 from kesoku.messages.kinds import SystemNote
+from kesoku.messages.source import NudgeReason
 
 
 class Again(Exception):
     """The model is asked again, after it was told something. `note` is what."""
 
-    def __init__(self, text: str, *, why: str) -> None:
+    def __init__(self, text: str, *, why: NudgeReason) -> None:
         super().__init__(text)
         self.note: SystemNote = make.nudge(text, why=why)
 

@@ -7,9 +7,9 @@ from contextlib import aclosing
 from kesoku.agent.turn import Turn
 from kesoku.errors import ModelError, ModelRateLimited, ModelStreamBroken
 from kesoku.messages.turn import CompiledRequest, Delta, Reply
-from kesoku.ports.agent import ChatModel, Drafts
+from kesoku.ports import ChatModel, Drafts
 
-logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 Compile = Callable[[ChatModel], CompiledRequest]
 """The request as this very model gets it: signatures go to their own provider only."""
@@ -32,7 +32,7 @@ class Thinker:
             except ModelError as error:
                 if draft.shown or not (error.retryable or isinstance(error, ModelRateLimited)):
                     raise
-                logger.warning("turn %s goes on with the next model: %s", turn.id, error)
+                _log.warning("turn %s goes on with the next model: %s", turn.id, error)
         request = compile_for(self._last)
         return request, await _stream(self._last, request, _Draft(turn, self._drafts))
 

@@ -8,10 +8,10 @@ from kesoku.agent.loop import TurnLoop
 from kesoku.errors import Deposed, KesokuError
 from kesoku.messages import make
 from kesoku.messages.lifecycle import Claim
-from kesoku.ports.agent import Drafts
+from kesoku.ports import Drafts
 from kesoku.render.mask import Mask
 
-logger = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)
 
 
 class Worker:
@@ -26,7 +26,7 @@ class Worker:
         try:
             await self._loop.run(claim)
         except Deposed:
-            logger.info("turn %s was ended elsewhere; nothing more is written", turn_id)
+            _log.info("turn %s was ended elsewhere; nothing more is written", turn_id)
         except Exception as error:  # noqa: BLE001 - any bug must reach the person as an error, not as silence
             self._log(turn_id, error)
             await self._fail(claim, error)
@@ -36,13 +36,16 @@ class Worker:
     def _log(self, turn_id: str, error: Exception) -> None:
         """A failure that explains itself in one line, anything else with its traceback."""
         if isinstance(error, KesokuError):
-            logger.warning("turn %s failed: %s", turn_id, self._mask.text(str(error)))
+            _log.warning("turn %s failed: %s", turn_id, self._mask.text(str(error)))
         else:
-            logger.error("turn %s failed by a bug", turn_id, exc_info=error)
+            _log.error("turn %s failed by a bug", turn_id, exc_info=error)
 
     async def _fail(self, claim: Claim, error: Exception) -> None:
         text = str(error) if isinstance(error, KesokuError) else f"an unexpected {type(error).__name__} in the program"
         text = self._mask.text(text).encode("utf-8", "replace").decode()
         answer = make.error_answer(text, error=type(error).__name__)
         with suppress(Deposed):
-            await self._loop.fail(claim, answer)
+            try:
+                await self._loop.fail(claim, answer)
+            except Exception:  # noqa: BLE001 - what the turn stored may itself be what cannot be read
+                await self._loop.abandon(claim, answer)

@@ -59,7 +59,7 @@ class Job:
     channels: Mapping[str, str] = field(default_factory=dict)
     work: frozenset[Address] = frozenset()
     workspace: Path | None = None
-    """Where tools work; None: a folder a session."""
+    """Where tools work for local channels; None, and for remote ones: a folder a session."""
     approve_all: bool = False
     """Run tools without asking the person at a local adapter (`--yes`); remote channels are asked as ever."""
 
@@ -207,7 +207,7 @@ class App:
         return any(self._presence.holder(each) is not None for each in (address, address.whole))
 
     def _tool_context(self, call: Record) -> ToolContext:
-        roots = self._roots(call.session_id)
+        roots = self._roots(call.session_id, remote=self._is_remote(call.address))
         return ToolContext(
             session_id=call.session_id,
             call_id=call.id,
@@ -218,9 +218,9 @@ class App:
             now=self._now,
         )
 
-    def _roots(self, session_id: str) -> Sequence[Path]:
+    def _roots(self, session_id: str, *, remote: bool = False) -> Sequence[Path]:
         """The folders of a session: the workspace first, then what is configured, then what came in."""
-        workspace = self._config.agent.workspace or self._job.workspace
+        workspace = self._config.agent.workspace or (None if remote else self._job.workspace)
         if workspace is None:
             workspace = self._place.workspaces / self._staging.folder(session_id).name
             workspace.mkdir(parents=True, exist_ok=True)

@@ -117,11 +117,13 @@ async def _adapter(name: str, kind: str, settings: Any) -> Sequence[Finding]:
     check = f"adapters.{name}"
     try:
         manifest = plugins.find_instance(plugins.ADAPTERS, kind, Manifest)
-        found = await manifest.doctor(name, settings)
     except PluginError as error:
         return [_error(check, str(error), "install what it needs")]
-    closed = not manifest.capabilities.local and not settings.allow and not settings.admins
-    if closed:
+    # Whatever a platform's library raises is a finding, not the end of the examination.
+    (found,) = await asyncio.gather(manifest.doctor(name, settings), return_exceptions=True)
+    if isinstance(found, BaseException):
+        return [_error(check, f"the check failed: {type(found).__name__}: {found}")]
+    if not manifest.capabilities.local and not settings.allow and not settings.admins:
         text, fix = "nobody may talk to it", f'add for example allow = ["user:ID"] to [{check}]'
         found = [*found, Finding(check=check, severity=Severity.WARNING, text=text, fix=fix)]
     return found or [_ok(check, manifest.title)]

@@ -1,6 +1,5 @@
 """Single messages as blocks for the model (seed 004 sections 5.2 and 5.4)."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +9,7 @@ from kesoku.history.codec import call_block
 from kesoku.messages.content import Attachment
 from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import Block, CallBlock, MediaBlock, Reply, ResultBlock, TextBlock
+from kesoku.render.header import is_headed
 
 NOTE = "[System Notification]\n"
 """What stands before the text of every SystemNote (K-215)."""
@@ -19,10 +19,6 @@ OMITTED = "Earlier messages of this conversation are left out here, for want of 
 """Said in the place of turns beyond the history budget."""
 EMPTY = "[Empty message]"
 """Said for a prompt without text and files: a turn must say something."""
-
-
-_HEADER = re.compile(r".* at `[^`\n]*`:\n")
-"""What follows the author in a platform's header (K-115)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +110,7 @@ def _named(record: Record, style: Style) -> str:
     author = record.message.author
     if record.address not in style.shared or record.message.source.kind != "user":
         return text
-    named = f"`{author}`"
-    has_header = text.startswith(named) and _HEADER.match(text, len(named))
-    return text if has_header else f"{named}:\n{text}"
+    return text if is_headed(text, author) else f"`{author}`:\n{text}"
 
 
 def _stripped(attachments: Sequence[Attachment]) -> tuple[str, ...]:

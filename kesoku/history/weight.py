@@ -1,29 +1,41 @@
-"""How many tokens a piece of history has, roughly: one for every four bytes of UTF-8.
+"""How many tokens something has, roughly and without network: one token per four bytes of UTF-8.
 
-Good enough to decide what still fits; the provider's own count comes with every reply.
+Four letters of English make about one token and so does a CJK character of three bytes. Good to a factor of about
+1.5, which is enough to decide what fits; the provider's own count comes with every reply.
 """
 
-from kesoku.history.bound import as_text
+import json
+from typing import Any
+
+from kesoku.messages.freeze import thaw
 from kesoku.messages.turn import Block, CallBlock, MediaBlock, TextBlock, Turn
 
 _MEDIA = 1_100
-"""What one picture costs at a common resolution."""
+"""What one picture costs at a common resolution; other media are taken for the same."""
+
+
+def tokens_of(text: str) -> int:
+    """Tokens of one text, rounded up; 0 only for the empty text."""
+    return (len(text.encode("utf-8", "surrogatepass")) + 3) // 4
+
+
+def tokens_of_data(value: Any) -> int:
+    """Tokens of a text, or of any other value as JSON."""
+    if isinstance(value, str):
+        return tokens_of(value)
+    return tokens_of(json.dumps(thaw(value), default=str, ensure_ascii=False, skipkeys=True))
 
 
 def weight(turn: Turn) -> int:
-    """Estimated tokens of one turn."""
+    """Tokens of one turn."""
     return sum(map(_block, turn.blocks))
 
 
 def _block(block: Block) -> int:
     if isinstance(block, TextBlock):
-        return _text(block.text)
-    if isinstance(block, CallBlock):
-        return _text(block.name + as_text(block.arguments))
+        return tokens_of(block.text)
     if isinstance(block, MediaBlock):
         return _MEDIA
-    return _text(block.name + (block.error or "") + as_text(block.output)) + len(block.media) * _MEDIA
-
-
-def _text(text: str) -> int:
-    return (len(text.encode("utf-8", "surrogatepass")) + 3) // 4
+    if isinstance(block, CallBlock):
+        return tokens_of(block.name) + tokens_of_data(block.arguments)
+    return tokens_of(block.name + (block.error or "")) + tokens_of_data(block.output) + len(block.media) * _MEDIA

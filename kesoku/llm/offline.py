@@ -31,7 +31,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kesoku.llm.estimate import estimate, tokens_of
+from kesoku.history.weight import tokens_of
+from kesoku.llm.estimate import estimate
 from kesoku.llm.manifest import ModelManifest
 from kesoku.messages.turn import CallBlock, CompiledRequest, Delta, Reply, ResultBlock, TextBlock, Turn, Usage
 

@@ -2,7 +2,7 @@
 
 from kesoku.render.chunk import MINIMUM_LIMIT, Part, Unit, chunk, parts
 from kesoku.render.confine import confine
-from kesoku.render.dialect import to_discord, to_google_chat, to_plain
+from kesoku.render.dialect import Markup, to_markdown, to_markup, to_plain
 from kesoku.render.header import header
 from kesoku.render.parse import parse, unparse
 from kesoku.render.sanitise import printable_name, visible
@@ -13,6 +13,7 @@ __all__ = [
     "Alignment",
     "Code",
     "File",
+    "Markup",
     "Part",
     "Question",
     "Segment",
@@ -26,8 +27,8 @@ __all__ = [
     "parse",
     "parts",
     "printable_name",
-    "to_discord",
-    "to_google_chat",
+    "to_markdown",
+    "to_markup",
     "to_plain",
     "unparse",
     "visible",

@@ -1,12 +1,13 @@
-"""Turn Markdown into the dialects that platforms show: plain text, the markup of Google Chat, the Markdown of Discord.
+"""Turn Markdown into what chat programs show: plain text, a markup of their own, or Markdown as they read it.
 
-Each function takes Markdown or segments and returns text for `chunk`. Code stays verbatim, with one exception:
-platforms begin and end a block at any three back-ticks, so those inside of code or loose in text get zero-width spaces.
+Each function takes Markdown or segments and returns text for `chunk`. Code stays verbatim, with one exception: chat
+programs begin and end a block at any three back-ticks, so those inside of code or loose in text get zero-width spaces.
 """
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from urllib.parse import quote
 
 from markdown_it.token import Token
@@ -20,7 +21,6 @@ from kesoku.render.writer import Dialect, led, write, write_line
 Source = str | Iterable[Segment]
 
 _ADDRESS = re.compile(r"https?://|mailto:|tel:", re.IGNORECASE)
-_MENTION = re.compile(r"<(?=users/)", re.IGNORECASE)
 _LEAD = re.compile(r"[ \t>]*+(?:(?:[-+*]|\d{1,9}[.)])[ \t]++[ \t>]*+)*+")
 _LANGUAGE = re.compile(r"[\w+.#-]+", re.ASCII)
 
@@ -30,15 +30,31 @@ def to_plain(source: Source) -> str:
     return write(_markdown(source), _PLAIN)
 
 
-def to_google_chat(source: Source) -> str:
-    """Google Chat's own markup, for messages sent with MARKUP_SYNTAX_CHAT; mentions outside of code are inert."""
-    return write(_markdown(source), _CHAT)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Markup:
+    """The marks of a platform whose markup is not Markdown; an empty mark leaves the style out. Code has back-ticks."""
+
+    strong: str = ""
+    em: str = ""
+    strike: str = ""
+    heading: str = ""
+    """Stands before and after the text of a heading."""
+    bullet: str = "- "
+    link: str = ""
+    """The form of a link with a label, such as `<{address}|{label}>`. Empty: `label (address)`."""
+    mentions: tuple[str, ...] = ()
+    """How mentions begin, such as `<users/`; outside of code they become inert."""
 
 
-def to_discord(source: Source) -> str:
-    """Discord's Markdown: the source as it is, but for tables, small headings, and code that Discord reads otherwise.
+def to_markup(source: Source, markup: Markup) -> str:
+    """Text in a markup of the platform's own; tables are drawn in code blocks, or listed where they are too wide."""
+    return write(_markdown(source), _dialect_of(markup))
 
-    Mentions stay as they are: the flags of the payload decide over them.
+
+def to_markdown(source: Source, *, headings: int = 3) -> str:
+    """Markdown as chat programs read it: the source as it is, but for tables and code that they would read otherwise.
+
+    Headings below the level `headings` become bold. Mentions stay: what is sent with the text must decide over them.
     """
     markdown = normalised(_markdown(source))
     tokens = MARKDOWN.parse(markdown)
@@ -51,7 +67,7 @@ def to_discord(source: Source) -> str:
         start, end = token.map or (0, 0)
         if start < at or not token.map:
             continue
-        if (block := _discord_block(tokens, index)) is not None:
+        if (block := _instead(tokens, index, headings)) is not None:
             lead = _lead(token, lines[start])
             written += lines[at:start] + led(block, lead, re.sub(r"[^>]", " ", lead))
             at = end
@@ -97,8 +113,11 @@ def _info(info: str) -> tuple[str, str]:
     return (language, note.strip()) if _LANGUAGE.fullmatch(language) else ("", info.strip())
 
 
-def _inert(text: str) -> str:
-    return _MENTION.sub("<\u200b", _blunted(text))
+def _inert(text: str, mentions: Sequence[str]) -> str:
+    for each in mentions:
+        begin = f"{re.escape(each[0])}(?={re.escape(each[1:])})"
+        text = re.sub(begin, f"{each[0]}\u200b", text, flags=re.IGNORECASE)
+    return _blunted(text)
 
 
 def _labelled(label: str, address: str) -> str:
@@ -115,59 +134,72 @@ def _plain_fence(code: str, info: str) -> list[str]:
 
 
 def _plain_table(table: Table) -> list[str]:
-    return listed(_mapped(table, lambda cell: write_line(cell, _PLAIN).replace("\n", " ")))
+    return _rows(table, _PLAIN)
 
 
-def _chat_link(label: str, address: str) -> str:
-    if not _ADDRESS.match(address) or re.search(r"[<>|\n]", label):
+def _rows(table: Table, dialect: Dialect) -> list[str]:
+    return listed(_mapped(table, lambda cell: write_line(cell, dialect).replace("\n", " ")))
+
+
+def _link(label: str, address: str, form: str) -> str:
+    reserved = {*form.format(address="", label=""), "\n"}
+    if not form or not _ADDRESS.match(address) or not reserved.isdisjoint(label):
         return _labelled(label, address)
-    inside = re.sub(r"[\s<>|]", lambda match: quote(match[0]), address)
-    return f"<{inside}|{label}>" if label and label != address else inside
+    inside = "".join(quote(each) if each in reserved or each.isspace() else each for each in address)
+    return form.format(address=inside, label=label) if label and label != address else inside
 
 
-def _chat_span(code: str) -> str:
+def _span(code: str) -> str:
     return f"```{_fenced(code)}```" if "`" in code else f"`{code}`"
 
 
-def _chat_fence(code: str, info: str) -> list[str]:
-    _, note = _info(info)
-    return [*filter(None, [_inert(note)]), "```", *_fenced(code).split("\n"), "```"]
+def _fence(code: str, language: str = "", note: str = "") -> list[str]:
+    return [*filter(None, [note]), f"```{language}", *_fenced(code).split("\n"), "```"]
 
 
-def _chat_table(table: Table) -> list[str]:
+def _table(table: Table, lines: Callable[[Table], list[str]], bullet: str) -> list[str]:
+    """The table drawn in a code block; too wide for that, its rows as items, written by `lines`."""
     rows = aligned(_mapped(table, _bare))
-    if rows is not None:
-        return _chat_fence("\n".join(rows), "")
-    return led(listed(_mapped(table, lambda cell: write_line(cell, _CHAT).replace("\n", " "))), "* ", "* ")
+    return _fence("\n".join(rows)) if rows is not None else led(lines(table), bullet, bullet)
 
 
 _PLAIN = Dialect(strike="~~", link=_labelled, span=_plain_span, fence=_plain_fence, table=_plain_table, inert=_blunted)
 _CELL = Dialect(strike="~~", link=_labelled, span=str, fence=_plain_fence, table=listed)
-_CHAT = Dialect(
-    strong="*",
-    em="_",
-    strike="~",
-    heading="*",
-    bullet="* ",
-    link=_chat_link,
-    span=_chat_span,
-    fence=_chat_fence,
-    table=_chat_table,
-    inert=_inert,
-)
 
 
-def _discord_block(tokens: Sequence[Token], index: int) -> list[str] | None:
-    """The lines to write instead of a block, or None for one that Discord shows as it is."""
+def _dialect_of(markup: Markup) -> Dialect:
+    inert = partial(_inert, mentions=markup.mentions)
+
+    def fence(code: str, info: str) -> list[str]:
+        return _fence(code, note=inert(_info(info)[1]))
+
+    def table(found: Table) -> list[str]:
+        return _table(found, lambda each: _rows(each, dialect), markup.bullet)
+
+    dialect = Dialect(
+        strong=markup.strong,
+        em=markup.em,
+        strike=markup.strike,
+        heading=markup.heading,
+        bullet=markup.bullet,
+        link=partial(_link, form=markup.link),
+        span=_span,
+        fence=fence,
+        table=table,
+        inert=inert,
+    )
+    return dialect
+
+
+def _instead(tokens: Sequence[Token], index: int, headings: int) -> list[str] | None:
+    """The lines to write instead of a block, or None for one that is shown as it is."""
     token = tokens[index]
     match token.type:
         case "fence" | "code_block":
-            return _discord_fence(token.content.removesuffix("\n"), token.info)
+            return _fence(token.content.removesuffix("\n"), *_info(token.info))
         case "table_open":
-            table, _ = table_at(tokens, index)
-            rows = aligned(_mapped(table, _bare))
-            return _discord_fence("\n".join(rows), "") if rows is not None else led(listed(table), "- ", "- ")
-        case "heading_open" if token.tag in {"h4", "h5", "h6"}:
+            return _table(table_at(tokens, index)[0], listed, "- ")
+        case "heading_open" if int(token.tag.removeprefix("h")) > headings:
             title = tokens[index + 1].content
             return [f"**{title}**" if title and "**" not in title else title]
         case _:
@@ -175,16 +207,11 @@ def _discord_block(tokens: Sequence[Token], index: int) -> list[str] | None:
 
 
 def _has_stray_fence(token: Token) -> bool:
-    """Whether a text holds what is no fence in Markdown, but would be taken for one by Discord or by `chunk`."""
+    """Whether a text holds what is no fence in Markdown, but would be taken for one by chat programs or by `chunk`."""
     children = token.children or ()
     return any(
         child.type == "text" and ("```" in child.content or "~~~" in child.content) for child in children
     ) and not any(child.type == "code_inline" and len(child.markup) >= 3 for child in children)
-
-
-def _discord_fence(code: str, info: str) -> list[str]:
-    language, note = _info(info)
-    return [*filter(None, [note]), f"```{language}", *_fenced(code).split("\n"), "```"]
 
 
 def _lead(token: Token, line: str) -> str:

@@ -1,5 +1,6 @@
 """The line that stands above a person's prompt and says who wrote it and when (rows K-115, K-228, K-239)."""
 
+import re
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -20,6 +21,11 @@ def header(
         raise TimeNaive(when=when.isoformat())
     local = f"{when.astimezone(_zone(zone)):%Y-%m-%d %H:%M:%S} {printable_name(zone_label or zone)}"
     return f"`{printable_name(display_name)}`{_mention(mention)} at `{local}`:\n"
+
+
+def is_headed(text: str, display_name: str) -> bool:
+    """Whether the text begins with a header that names this person."""
+    return re.match(rf"`{re.escape(printable_name(display_name))}`.* at `[^`\n]*`:\n", text) is not None
 
 
 def _zone(name: str) -> ZoneInfo:

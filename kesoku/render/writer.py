@@ -1,4 +1,4 @@
-"""Write parsed Markdown anew in a dialect that has its own marks, as Google Chat and plain text do."""
+"""Write parsed Markdown anew in a dialect that has marks of its own, or none."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence

@@ -32,7 +32,6 @@ from kesoku.adapter import (
     Presentation,
     RenderContext,
     ShowsDrafts,
-    Threads,
     Typing,
 )
 from kesoku.adapter.question import Approvals
@@ -55,7 +54,6 @@ _PROTOCOLS: dict[str, type] = {
     "deletes": Deletes,
     "typing": Typing,
     "find": Finds,
-    "threads": Threads,
     "live": Live,
 }
 _LONG = "\n\n".join(f"Paragraph {n} says 🎸 and ends here." for n in range(40))
@@ -115,7 +113,7 @@ class AdapterContract:
             assert record.address == rig.address("room")
             assert "hello bot" in record.message.rendered
             assert record.status is MessageStatus.PENDING_AGENT
-            assert getattr(record.message.source, "user_id", None) == rig.person
+            assert record.message.user_id == rig.person
             if not rig.manifest.capabilities.local:
                 await rig.say("room", "hello bot", by=rig.person, key=key)
                 await rig.say("room", "and now", by=rig.person)
@@ -222,6 +220,20 @@ class AdapterContract:
             live = {Presentation.LIVE, Presentation.FOLDED}
             if rig.manifest.visibility.thought in live and rig.manifest.capabilities.deletes:
                 await until(lambda: gone(rig, "m4rk"), what="the live status goes", seconds=PATIENCE)
+
+    async def test_what_was_said_while_the_bot_was_down_comes_in(self, rig: Rig, station: Stage) -> None:
+        """Each message once, and none of them interrupts another."""
+        needs(rig, rig.manifest.capabilities.catch_up, "catching up")
+        async with station.running() as bot:
+            await rig.say("room", "before", by=rig.person)
+            await prompts(bot, 1)
+        for text in ("meanwhile one", "meanwhile two"):
+            await rig.say("room", text, by=rig.person)
+        async with station.running() as bot:
+            found = await prompts(bot, 3)
+            for text, record in zip(("meanwhile one", "meanwhile two"), found[1:], strict=True):
+                assert text in record.message.rendered
+            assert {each.superseded_turn for each in found[1:]} == {None}
 
     async def test_it_ends_when_cancelled_and_runs_again(self, rig: Rig, station: Stage) -> None:
         """`run` is resumable."""

@@ -8,8 +8,8 @@ from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import EMPTY
 from kesoku.messages.lifecycle import Change, Claim, Serving, Session, Step
-from kesoku.messages.record import Address, Post, Record
-from kesoku.ports.store import Store
+from kesoku.messages.record import Address, Mode, Post, Record
+from kesoku.ports import Store
 from kesoku.testing.clock import VirtualClock
 from kesoku.testing.presence import NullPresence
 
@@ -22,7 +22,7 @@ EVERYTHING = Serving(
 
 
 def prompt(
-    text: str = "hello", *, by: str = "Ada", at: Address = ROOM, keys: Sequence[str] = (), mode: str = "followup"
+    text: str = "hello", *, by: str = "Ada", at: Address = ROOM, keys: Sequence[str] = (), mode: Mode = "followup"
 ) -> Post:
     """What a person says in a channel."""
     message = make.user_prompt(text, author=by, user_id=f"id-{by}")
@@ -38,7 +38,8 @@ class Bench:
     """Several gateways on one bench are several processes on one database."""
 
     def __init__(self, store: Store, *, policy: BusyPolicy | None = None, bounds: FloodBounds | None = None) -> None:
-        self.store, self.policy, self.bounds = store, policy or BusyPolicy(), bounds or FloodBounds()
+        self.store, self.policy = store, policy or BusyPolicy()
+        self.bounds = bounds or FloodBounds(queued_per_channel=50)
         self.clock = VirtualClock()
         self.presence = NullPresence()
         self.gateway = self.process()

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 from kesoku.store.committer import Committer, Job
 from kesoku.store.engine import Database
 

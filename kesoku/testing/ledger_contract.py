@@ -13,8 +13,8 @@ from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.lifecycle import Asked, Purpose
 from kesoku.messages.lifecycle import DeliveryState as D
 from kesoku.messages.record import Address
-from kesoku.ports.store import Store
-from kesoku.testing.store_material import ELSEWHERE, HERE, THERE, add, part, prompt, said, serving, whole
+from kesoku.ports import Store
+from kesoku.testing.store_material import ELSEWHERE, HERE, THERE, add, part, prompt, said, serving
 
 FINAL, LIVE = Purpose.FINAL, Purpose.LIVE
 
@@ -76,12 +76,12 @@ class LedgerContract:
             who = serving(*served)
             return [each.message_id for each in await store.read(lambda tx: tx.deliveries.by_state(who, state))]
 
-        assert await found(D.PLANNED, whole(HERE)) == [there.id]
-        assert await found(D.PLANNED, whole(HERE), THERE, ELSEWHERE) == [there.id, elsewhere.id]
+        assert await found(D.PLANNED, HERE.whole) == [there.id]
+        assert await found(D.PLANNED, HERE.whole, THERE, ELSEWHERE) == [there.id, elsewhere.id]
         assert await found(D.SENDING, HERE) == [here.id]
         assert await found(D.SENDING, THERE) == []
         for state in set(D) - {D.PLANNED, D.SENDING}:
-            assert await found(state, whole(HERE)) == []
+            assert await found(state, HERE.whole) == []
 
     async def test_a_live_message_is_edited_and_goes(self, store: Store) -> None:
         # N-18
@@ -90,7 +90,7 @@ class LedgerContract:
         await store.write(lambda tx: tx.deliveries.plan([shown]))
         edited = replace(shown, body="next", hash="h", platform_ids=("m9",))
         await store.write(lambda tx: tx.deliveries.edit(edited))
-        assert await store.read(lambda tx: tx.deliveries.live(serving(whole(HERE)))) == [edited]
+        assert await store.read(lambda tx: tx.deliveries.live(serving(HERE.whole))) == [edited]
         assert await store.read(lambda tx: tx.deliveries.live(serving(THERE))) == []
         await store.write(lambda tx: tx.deliveries.plan([part(asker)]))
         await store.write(lambda tx: tx.deliveries.remove(asker.id, LIVE))

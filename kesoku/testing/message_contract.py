@@ -14,7 +14,7 @@ from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import ChangeKind, Serving
 from kesoku.messages.message import Message
 from kesoku.messages.source import RelaySource
-from kesoku.ports.store import Store
+from kesoku.ports import Store
 from kesoku.testing.store_material import (
     ELSEWHERE,
     HERE,
@@ -28,7 +28,6 @@ from kesoku.testing.store_material import (
     said,
     serving,
     stored,
-    whole,
 )
 
 
@@ -230,8 +229,8 @@ class MessageContract:
         )
         served = {
             "channel": serving(HERE),
-            "bot": serving(whole(HERE)),
-            "both": serving(HERE, whole(HERE), ELSEWHERE),
+            "bot": serving(HERE.whole),
+            "both": serving(HERE, HERE.whole, ELSEWHERE),
             "none": serving(),
         }
 

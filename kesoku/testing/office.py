@@ -14,8 +14,7 @@ from kesoku.agent.worker import Worker
 from kesoku.gateway import BusyPolicy, StoreGateway
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
-from kesoku.ports.agent import ChatModel
-from kesoku.ports.store import Store
+from kesoku.ports import ChatModel, Store
 from kesoku.testing.bench import EVERYTHING, Bench
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.people import RecordingDrafts, ScriptedApprover

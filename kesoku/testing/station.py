@@ -10,17 +10,20 @@ from typing import Any, Self
 from kesoku.adapter import CommandRegistry, Manifest
 from kesoku.adapter.access import Access
 from kesoku.adapter.attempt import stop
+from kesoku.adapter.command import NoCommands
+from kesoku.adapter.core import Core
 from kesoku.adapter.drafts import DraftBoard
 from kesoku.adapter.health import Health
 from kesoku.adapter.inbox import GatewayInbox
 from kesoku.adapter.outbox import Outbox
-from kesoku.adapter.policy import DeliveryPolicy
+from kesoku.adapter.policy import DeliveryPolicy, IntakePolicy
 from kesoku.adapter.staging import Staging
 from kesoku.adapter.supervisor import Ending, supervise
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Claim, Serving
 from kesoku.messages.record import Address, Post, Record
+from kesoku.messages.source import NoticeReason
 from kesoku.ports import Clock, Gateway, Store
 
 
@@ -56,40 +59,42 @@ class Station:
         access: Access | None = None,
         commands: CommandRegistry | None = None,
         policy: DeliveryPolicy | None = None,
+        intake: IntakePolicy | None = None,
     ) -> None:
         self.chatbot_id = chatbot_id or manifest.name
         self.manifest, self.store, self.gateway, self.clock = manifest, store, gateway, clock
         self.workspace = folder / "workspace"
         self.workspace.mkdir(parents=True, exist_ok=True)
         self.staging = Staging(folder / "staging")
-        self.adapter = adapter or manifest.create(self.chatbot_id, manifest.config())
+        self.adapter: Any = adapter or manifest.create(self.chatbot_id, manifest.config())
         self.healthy: list[tuple[bool, str]] = []
         self.health = Health(self.chatbot_id, lambda well, text: self.healthy.append((well, text)))
         self.drafts = DraftBoard()
         self.serving = Serving(addresses=frozenset({self.address("*")}))
+        core = Core(
+            store=store,
+            gateway=gateway,
+            clock=clock,
+            staging=self.staging,
+            roots=self._roots,
+            drafts=self.drafts,
+            commands=commands or NoCommands(),
+            delivery=policy or DeliveryPolicy(),
+            intake=intake or IntakePolicy(),
+        )
         self.outbox = Outbox(
             chatbot_id=self.chatbot_id,
             adapter=self.adapter,
             manifest=manifest,
             serving=self.serving,
-            gateway=gateway,
-            store=store,
-            clock=clock,
-            staging=self.staging,
-            roots=self._roots,
             health=self.health,
-            drafts=self.drafts,
-            policy=policy,
+            core=core,
         )
         self.inbox = GatewayInbox(
             chatbot_id=self.chatbot_id,
             access=access or Access(allow=("everyone",), local=manifest.capabilities.local),
-            gateway=gateway,
-            store=store,
-            clock=clock,
-            staging=self.staging,
             health=self.health,
-            commands=commands,
+            core=core,
             spoke=self.outbox.spoke,
             answers=self.adapter,
         )
@@ -127,7 +132,7 @@ class Station:
         message = make.answer(text, provider="offline", model="m", **facts)
         return await self.gateway.post(Post(message=message, address=self.address(channel)))
 
-    async def notice(self, channel: str, text: str, *, reason: str = "reply") -> Record:
+    async def notice(self, channel: str, text: str, *, reason: NoticeReason = "reply") -> Record:
         """Post a notice."""
         return await self.gateway.post(Post(message=make.notice(text, reason=reason), address=self.address(channel)))
 

@@ -17,7 +17,7 @@ import pytest
 
 from kesoku.errors import StoreClosed, StoreReadOnly
 from kesoku.messages import make
-from kesoku.ports.store import Store, Transaction
+from kesoku.ports import Store, Transaction
 from kesoku.testing.ledger_contract import LedgerContract
 from kesoku.testing.message_contract import MessageContract
 from kesoku.testing.store_material import HERE, add, ids, prompt

@@ -3,7 +3,6 @@
 # ruff: noqa: S101 - a contract is made of assertions
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 from kesoku.messages import make
@@ -12,25 +11,18 @@ from kesoku.messages.kinds import ToolCall
 from kesoku.messages.lifecycle import Delivery, Purpose, Serving
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post, Record
-from kesoku.ports.store import Store, Transaction
+from kesoku.ports import Store, Transaction
 
 HERE = Address(chatbot_id="discord", channel_id="lounge")
 THERE = Address(chatbot_id="discord", channel_id="attic")
 ELSEWHERE = Address(chatbot_id="wechat", channel_id="lounge")
-EVERYWHERE = Serving(
-    addresses=frozenset({Address(chatbot_id="discord", channel_id="*"), Address(chatbot_id="wechat", channel_id="*")})
-)
+EVERYWHERE = Serving(addresses=frozenset({HERE.whole, ELSEWHERE.whole}))
 MODEL: dict[str, Any] = {"provider": "test", "model": "test-1"}
 
 
 def serving(*addresses: Address) -> Serving:
     """A process that serves these addresses."""
     return Serving(addresses=frozenset(addresses))
-
-
-def whole(address: Address) -> Address:
-    """Every channel of the address's bot."""
-    return replace(address, channel_id="*")
 
 
 def prompt(text: str = "hello", *, user_id: str = "u1", at: Address = HERE, **place: Any) -> Post:

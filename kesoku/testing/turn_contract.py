@@ -13,7 +13,7 @@ from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.lifecycle import ChangeKind, Fence, Lease, Serving, Step
 from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import Usage
-from kesoku.ports.store import Store
+from kesoku.ports import Store
 from kesoku.testing.store_material import (
     ELSEWHERE,
     EVERYWHERE,
@@ -27,7 +27,6 @@ from kesoku.testing.store_material import (
     said,
     serving,
     stored,
-    whole,
 )
 
 
@@ -103,7 +102,7 @@ class TurnContract:
 
         assert await following() == first.id
         assert await following(ELSEWHERE) == other.id
-        assert await following(whole(ELSEWHERE), HERE) == first.id
+        assert await following(ELSEWHERE.whole, HERE) == first.id
         assert await following(THERE) is None
         fence = await take(store, first)
         await store.write(move(first, S.PROCESSING, S.PENDING_AGENT))

@@ -1,4 +1,4 @@
-"""Waiting for something that must be over before anyone goes on, however often the waiter is cancelled."""
+"""Waiting for something that must be over before anyone goes on, and not for ever for what others have written."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -19,3 +19,54 @@ async def outlast(work: Coroutine[Any, Any, T]) -> T:
     if cancelled:
         raise cancelled
     return task.result()
+
+
+class Late(Exception):
+    """The work did not end in its time."""
+
+
+async def within(work: Coroutine[Any, Any, T], seconds: float, *, grace: float = 2.0) -> T:
+    """The result of foreign work, which is over when this returns or raises, or was left behind `grace` seconds after
+    it was cancelled. Raises Late when `seconds` pass; RuntimeError where the work would end more than itself."""
+    task = asyncio.create_task(contained(work))
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+    finally:
+        if late := not task.done():
+            task.cancel()
+            task.add_done_callback(_forget)
+            await outlast(_settled(task, grace))
+    if late:
+        raise Late
+    if task.cancelled():
+        raise RuntimeError("it cancelled itself")
+    return task.result()
+
+
+async def contained(work: Coroutine[Any, Any, T]) -> T:
+    """The result of foreign work; what would end more than the work itself is raised as RuntimeError.
+
+    SystemExit ends the event loop; a cancellation that nobody asked for, and what else is no Exception (a panic of
+    native code), pass every handler that would have told a person.
+    """
+    try:
+        return await work
+    except (Exception, GeneratorExit, KeyboardInterrupt):
+        raise
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise RuntimeError("it cancelled itself") from error
+    except BaseException as error:
+        raise RuntimeError(f"it tried to end the process by {error!r}") from error
+
+
+async def _settled(work: asyncio.Future[Any], seconds: float) -> None:
+    await asyncio.wait({work}, timeout=seconds)
+
+
+def _forget(work: asyncio.Future[Any]) -> None:
+    """Look at the late exception of something that was left behind, so that nobody reports it as overlooked."""
+    if not work.cancelled():
+        work.exception()

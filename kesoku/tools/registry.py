@@ -75,7 +75,7 @@ def installed(report: Callable[[PluginError], None] | None = None) -> tuple[Tool
     already is left out as a whole.
     """
     tools = list(BUILTIN)
-    complain = report or plugins.log
+    complain = report or plugins.log_failure
     for name, found in plugins.load(plugins.TOOLS, complain).items():
         offered = found if isinstance(found, tuple) else (found,)
         taken = {tool.name for tool in tools}

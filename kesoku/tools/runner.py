@@ -11,7 +11,7 @@ import inspect
 import json
 import threading
 import traceback
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -23,16 +23,14 @@ from kesoku.messages.turn import MediaBlock
 from kesoku.render.mask import Mask
 from kesoku.tools.bound import DEFAULT_LIMIT, clip
 from kesoku.tools.context import ToolContext
-from kesoku.tools.patience import outlast
+from kesoku.tools.patience import Late, within
 from kesoku.tools.tool import Output, Tool
 
 SUMMARY = 200
 """Characters of a summary (decision N-12)."""
 
-_GRACE = 2.0
-"""Seconds that a cancelled tool has for cleaning up; then it is left behind."""
 _THREAD_GRACE = 0.2
-"""The same for a thread, which most likely does not even know."""
+"""Seconds that the thread of a cancelled tool has for its end; most likely it does not even know."""
 _FRAMES = 4
 _ERROR_LIMIT = 8 * 1024
 
@@ -72,36 +70,19 @@ async def run(tool: Tool, arguments: Mapping[str, Any], context: ToolContext, *,
     loop = asyncio.get_running_loop()
     start = loop.time()
     try:
-        output = _plain(tool, await _within(tool, _invoke(tool, arguments, context)))
+        output = _plain(tool, await within(_invoke(tool, arguments, context), tool.timeout))
         return _outcome(output, context, limit, loop.time() - start)
+    except Late:
+        late = ToolTimeout(tool=tool.name, seconds=tool.timeout)
+        return _outcome(_failed(late), context, limit, loop.time() - start)
     except Exception as error:  # noqa: BLE001 - a tool may raise anything, and the turn goes on
         return _outcome(_failed(error), context, limit, loop.time() - start)
 
 
 async def _invoke(tool: Tool, arguments: Mapping[str, Any], context: ToolContext) -> Any:
-    try:
-        if inspect.iscoroutinefunction(tool.run):
-            return await tool.run(arguments, context)
-        return await _in_thread(lambda: tool.run(arguments, context))
-    except SystemExit as error:  # it would end the event loop, not only this task
-        raise RuntimeError(f"{tool.name} tried to end the process") from error
-
-
-async def _within(tool: Tool, work: Coroutine[Any, Any, Any]) -> Any:
-    """The result of `work`, which is over, or was given up on after its grace, when this returns or raises."""
-    task = asyncio.create_task(work)
-    try:
-        await asyncio.wait({task}, timeout=tool.timeout)
-    finally:
-        if late := not task.done():
-            task.cancel()
-            task.add_done_callback(_forget)
-            await outlast(_settled(task, _GRACE))
-    if late:
-        raise ToolTimeout(tool=tool.name, seconds=tool.timeout)
-    if task.cancelled():
-        raise RuntimeError(f"{tool.name} cancelled itself")
-    return task.result()
+    if inspect.iscoroutinefunction(tool.run):
+        return await tool.run(arguments, context)
+    return await _in_thread(lambda: tool.run(arguments, context))
 
 
 async def _in_thread(function: Callable[[], Any]) -> Any:
@@ -120,20 +101,10 @@ async def _in_thread(function: Callable[[], Any]) -> Any:
     try:
         result, error = await asyncio.shield(waiter)
     finally:
-        await _settled(waiter, _THREAD_GRACE)
+        await asyncio.wait({waiter}, timeout=_THREAD_GRACE)
     if error is not None:
         raise error
     return result
-
-
-async def _settled(work: asyncio.Future[Any], seconds: float) -> None:
-    await asyncio.wait({work}, timeout=seconds)
-
-
-def _forget(work: asyncio.Future[Any]) -> None:
-    """Look at the late exception of something that was left behind, so that nobody reports it as overlooked."""
-    if not work.cancelled():
-        work.exception()
 
 
 def _plain(tool: Tool, value: Any) -> Output:
@@ -144,7 +115,9 @@ def _plain(tool: Tool, value: Any) -> Output:
         json.dumps(plain, allow_nan=False)
     except (PydanticSerializationError, ValueError) as error:
         raise ToolReturn(tool=tool.name, reason=str(error)) from error
-    return Output(output=plain, summary=output.summary, error=output.error, media=output.media)
+    if not all(isinstance(each, MediaBlock) for each in output.media):
+        raise ToolReturn(tool=tool.name, reason="its media are no MediaBlocks")
+    return Output(output=plain, summary=output.summary, error=output.error, media=tuple(output.media))
 
 
 def _failed(error: BaseException) -> Output:

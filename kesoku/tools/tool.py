@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, Validation
 from pydantic.json_schema import GenerateJsonSchema
 
 from kesoku.errors import ToolArguments, ToolMalformed
+from kesoku.messages.freeze import thaw
 from kesoku.messages.turn import MediaBlock, ToolSpec
 from kesoku.tools.context import ToolContext
 
@@ -183,7 +184,7 @@ class _Signature:
     def bind(self, arguments: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
         """Keyword arguments for the function; what the model left out is left to the function's own defaults."""
         try:
-            model = self._model.model_validate(_thawed(arguments))
+            model = self._model.model_validate(thaw(arguments))
         except ValidationError as error:
             raise ToolArguments(tool=self._tool, problems=tuple(map(self._problem, error.errors()))) from error
         bound = {self._names[field]: getattr(model, field) for field in model.model_fields_set}
@@ -217,15 +218,6 @@ def _field(parameter: inspect.Parameter) -> Any:
     if parameter.default is parameter.empty:
         return Field(alias=parameter.name)
     return Field(default=parameter.default, alias=parameter.name)
-
-
-def _thawed(value: Any) -> Any:
-    """Plain dicts and lists: arguments may come out of a frozen message."""
-    if isinstance(value, Mapping):
-        return {key: _thawed(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_thawed(item) for item in value]
-    return value
 
 
 def _documentation(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
 
 import pytest
@@ -188,3 +189,27 @@ def test_killed_in_the_middle_the_answer_still_comes_once(home: Home) -> None:  
     assert [kind for kind, _, _ in rows(home)].count("answer") == 2
     assert all(status in {"processed", "delivered"} for _, status, _ in rows(home))
     assert done.returncode == 0
+
+
+def test_beyond_the_flood_bound_each_message_is_refused_aloud(home: Home) -> None:
+    (home.work / "config.toml").write_text("[limits]\nper_person_per_minute = 1\n", encoding="utf-8")
+    assert home.run("chat", "hello").returncode == 0
+    for _ in range(2):
+        refused = home.run("chat", "hello")
+        assert refused.returncode == 1
+        assert "I did not take this message" in refused.stderr
+
+
+def test_a_closed_pipe_ends_the_chat_with_its_own_code(home: Home) -> None:
+    chat = home.start("chat", "slow 10")
+    assert chat.stdout is not None
+    chat.stdout.read(1)
+    chat.stdout.close()
+    assert chat.wait(timeout=20) == 141
+
+
+def test_the_module_is_the_command(home: Home) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "kesoku", "--version"], capture_output=True, text=True, env=home.environment, check=True
+    )
+    assert done.stdout.startswith("kesoku 0.")

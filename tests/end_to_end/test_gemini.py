@@ -59,7 +59,7 @@ def test_a_wrong_key_is_told_with_its_cure_and_never_shown(home: Home, gemini: L
     assert done.returncode == 1
     told, *_ = done.stderr.splitlines()
     assert "the API key was rejected" in told
-    assert "put a valid key" in told
+    assert "give it a valid one" in told
     assert "offline" not in done.stdout  # a wrong key never falls back
     assert len(gemini.requests) == 1
     with closing(sqlite3.connect(home.database)) as connection:

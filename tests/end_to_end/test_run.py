@@ -5,11 +5,11 @@ import signal
 import sqlite3
 import subprocess
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 
-from .conftest import Home, Station
+from .conftest import PLUGIN, Home, Station
 
 pytestmark = pytest.mark.slow
 
@@ -156,5 +156,59 @@ def test_json_chat_sees_turns_of_a_served_channel(station: Station) -> None:
     kinds = [json.loads(line)["type"] for line in out.splitlines()]
     assert "call" in kinds
     assert "answer" in kinds
+    run.send_signal(signal.SIGTERM)
+    run.wait(timeout=30)
+
+
+def test_yes_at_the_terminal_is_no_yes_for_a_remote_channel(station: Station) -> None:  # N-17
+    chat = station.home.start("chat", "--yes", "--session", "room:kitchen", "run touch trespass")
+    deadline = time.monotonic() + 30
+    while not asked(station.home):
+        assert chat.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert not list(station.home.folder.rglob("trespass"))
+
+
+def asked(home: Home) -> int:
+    """How many questions people were asked."""
+    if not home.database.exists():
+        return 0
+    with closing(sqlite3.connect(home.database)) as connection, suppress(sqlite3.OperationalError):
+        return int(connection.execute("SELECT count(*) FROM questions").fetchone()[0])
+    return 0
+
+
+def test_doctor_goes_on_when_the_check_of_an_adapter_raises(station: Station) -> None:
+    (station.home.folder / "plugins" / "recording_plugin.py").write_text(
+        PLUGIN
+        + "\nimport dataclasses\n\nasync def doctor(chatbot_id, config):\n    raise OSError('the network is down')\n\n"
+        + "MANIFEST = dataclasses.replace(MANIFEST, doctor=doctor)\n",
+        encoding="utf-8",
+    )
+    done = station.home.run("doctor")
+    assert done.returncode == 1
+    assert "adapters.room: the check failed: OSError: the network is down" in done.stdout
+    assert "tools: " in done.stdout
+
+
+def test_the_folder_of_the_terminal_is_closed_to_a_remote_channel(station: Station) -> None:
+    (station.home.work / "private.txt").write_text("dear diary", encoding="utf-8")
+    assert "dear diary" in station.home.run("chat", "read private.txt").stdout
+    assert "No such file" in station.home.run("chat", "--session", "room:kitchen", "read private.txt").stdout
+
+
+def test_a_question_outlives_the_process_that_asked(station: Station) -> None:  # complaint 165
+    config = station.home.work / "config.toml"
+    config.write_text(f'{config.read_text(encoding="utf-8")}admins = ["user:ada"]\n', encoding="utf-8")
+    run = station.home.start("run")
+    station.platform.say("kitchen", "run echo $((40 + 2))", by="bob")
+    station.shows("kitchen", "May I run")
+    run.kill()
+    run.wait()
+    run = station.home.start("run")
+    station.platform.say("kitchen", "yes", by="ada")
+    shown = station.shows("kitchen", "42")
+    assert len([text for text in shown if "May I run" in text]) == 1
     run.send_signal(signal.SIGTERM)
     run.wait(timeout=30)

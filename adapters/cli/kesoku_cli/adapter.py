@@ -1,10 +1,9 @@
 """The terminal adapter: what a person types becomes prompts, records become scenes on a front end."""
 
 import asyncio
-import json
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence, Set
+from collections.abc import AsyncIterator, Sequence
 
 from kesoku import Address, Record
 from kesoku.adapter import (
@@ -18,7 +17,7 @@ from kesoku.adapter import (
 from kesoku_cli.config import CliConfig
 from kesoku_cli.front import front_end
 from kesoku_cli.frontend import FrontEnd
-from kesoku_cli.person import Person
+from kesoku_cli.person import LOCAL, Person
 from kesoku_cli.scene import scene_of, show
 from kesoku_cli.sitting import Sitting
 
@@ -75,13 +74,13 @@ class CliAdapter:
 
     async def _follow(self, records: AsyncIterator[Record], person: Person) -> None:
         async for record in records:
-            self._saw(record, already=person.said)
+            self._saw(record)
             person.check()
 
-    def _saw(self, record: Record, *, already: Set[str]) -> None:
+    def _saw(self, record: Record) -> None:
         front = self._shows()
         happened = self._sitting.saw(record)
-        if self._is_viewer and record.id not in self._seen | already and record.kind != "system_note":
+        if self._comes_from_elsewhere(record) and record.id not in self._seen:
             self._seen.add(record.id)
             show(scene_of(record), front, thoughts=self._config.thoughts)
         if happened == "started":
@@ -92,13 +91,21 @@ class CliAdapter:
             self._questions.clear()
             front.turn_ended(happened)
 
+    def _comes_from_elsewhere(self, record: Record) -> bool:
+        """Whether nobody else shows this here: everything in a channel that is only looked at, and prompts that no
+        person typed, such as those of a schedule (K-076)."""
+        if record.kind == "user_prompt":
+            source = record.message.source
+            return getattr(source, "user_id", None) != LOCAL and (self._is_viewer or source.kind != "user")
+        return self._is_viewer and record.kind != "system_note"
+
     # What the core sends.
 
     def render(self, record: Record, context: RenderContext) -> tuple[Outgoing, ...]:
         """One scene, then the files that it names."""
-        scene = Outgoing(text=json.dumps(scene_of(record, context)))
+        scene = scene_of(record, context)
         files = [Outgoing(files=(OutgoingFile(path=path, name=path.name),)) for path in context.files.values() if path]
-        return (scene, *files)
+        return (Outgoing(text=scene.pop("text", ""), payload=scene), *files)
 
     async def send(self, address: Address, outgoing: Outgoing, key: str) -> Receipt:
         """Show it. The receipt says no more than that it was handed to the terminal."""
@@ -108,14 +115,12 @@ class CliAdapter:
             for file in outgoing.files:
                 front.file(file.name, str(file.path))
         else:
-            self._show(outgoing.text, front)
+            self._show(outgoing, front)
         return Receipt(platform_ids=(key,))
 
-    def _show(self, text: str, front: FrontEnd) -> None:
-        try:
-            scene = json.loads(text)
-        except ValueError:
-            scene = {"show": "notice", "text": text}
+    def _show(self, outgoing: Outgoing, front: FrontEnd) -> None:
+        """A scene; what the core says itself has none and is a notice."""
+        scene = {**(outgoing.payload or {"show": "notice"}), "text": outgoing.text}
         if scene["show"] == "question":
             self._questions.add(scene["id"])
         show(scene, front, thoughts=self._config.thoughts)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
-from kesoku.render.sanitise import visible
+from kesoku.render import visible
 from kesoku_cli.config import CliConfig
 from kesoku_cli.frontend import FrontEnd, can_redraw
 

@@ -13,6 +13,10 @@ Metrics = Mapping[str, int | float | str]
 """The figures of one turn by name, as the answer carries them (`turn_tokens`, `turn_time` in seconds, ...)."""
 
 
+SAID = frozenset({"processed", "error"})
+"""Outcomes of a turn that its answer tells already."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """One way to answer a question: the key that picks it, the word shown beside it, the value reported."""
@@ -37,6 +41,9 @@ class Listener(Protocol):
     def left(self) -> None:
         """The person leaves now."""
 
+    def gone(self) -> None:
+        """Nobody reads the output any more, as when a pipe was closed."""
+
     def ended(self) -> None:
         """The input is at its end, as with a pipe: finish what was asked, then close."""
 
@@ -58,7 +65,7 @@ class FrontEnd(Protocol):
         """A turn runs from now on."""
 
     def turn_ended(self, outcome: str) -> None:
-        """No turn runs any more. `outcome` is said when it is not `processed`."""
+        """No turn runs any more. The outcome is said unless it is one of `SAID`."""
 
     def prompt_shown(self, text: str, author: str | None = None) -> None:
         """A message to the bot. `author` is None for the person at this very terminal."""

@@ -30,7 +30,7 @@ class Machine:
     async def run(self, listener: Listener) -> None:
         """Read lines until `close`; the end of the input and Ctrl-C are reported."""
         self._listener = listener
-        self._out.on_gone = listener.left
+        self._out.on_gone = listener.gone
         await self._input.run(listener, taken=lambda line: False, warn=self.notice)
 
     def close(self) -> None:

@@ -1,9 +1,8 @@
 """What the terminal adapter says about itself."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from kesoku.adapter import Capabilities, Finding, Manifest, Presentation, Visibility
+from kesoku.adapter import Adapter, Capabilities, Finding, Manifest, Presentation, Visibility
 from kesoku_cli.config import CliConfig
 
 VISIBILITY = Visibility(
@@ -19,7 +18,7 @@ VISIBILITY = Visibility(
 _ENDLESS = 1 << 40
 
 
-def _create(chatbot_id: str, config: CliConfig) -> Any:
+def _create(chatbot_id: str, config: CliConfig) -> Adapter:
     from kesoku_cli.adapter import CliAdapter
 
     return CliAdapter(chatbot_id, config)

@@ -4,13 +4,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from uuid import uuid4
 
-from kesoku import Address
+from kesoku import Address, MessageStatus, Record
 from kesoku.adapter import Inbox, Pressed, Principal, Prompt
 from kesoku_cli.frontend import FrontEnd
-from kesoku_cli.sitting import Sitting
+from kesoku_cli.sitting import NOBODY_READS, Sitting
 
 Act = Callable[[], Awaitable[None]]
 _LEAVE = {"/quit", "/exit"}
+LOCAL = "local"
+"""The user id of whoever sits at this machine."""
 
 
 class Person:
@@ -21,14 +23,12 @@ class Person:
     ) -> None:
         """`in_order`: each message waits for the answer to the one before, as a program expects that pipes many."""
         self._inbox, self._front, self._sitting, self._target = inbox, front, sitting, target
-        self._principal = Principal(user_id="local", display_name=author)
+        self._principal = Principal(user_id=LOCAL, display_name=author)
         self._in_order = in_order
         self._acts: asyncio.Queue[Act] = asyncio.Queue()
         self._urgent: asyncio.Queue[Act] = asyncio.Queue()
         self._at_rest = asyncio.Event()
         self._at_rest.set()
-        self.said: set[str] = set()
-        """The ids of the messages that were taken in."""
         self.has_ended = False
         """Whether nothing more will be asked."""
 
@@ -69,6 +69,11 @@ class Person:
         """Leave now."""
         self._front.close()
 
+    def gone(self) -> None:
+        """Leave at once: nobody reads what is said."""
+        self._sitting.exit_code, self.has_ended = NOBODY_READS, True
+        self._front.close()
+
     def ended(self) -> None:
         """Leave once everything that was asked has come to rest."""
         self.has_ended = True
@@ -84,12 +89,21 @@ class Person:
         if self._in_order:
             await self._at_rest.wait()
         for record in await self._inbox.accept([prompt]):
-            self.said.add(record.id)
-            self._sitting.asked(record)
+            refused = _is_refusal(record, text)
+            self._sitting.asked(record, refused=refused)
+            if refused and record.status is MessageStatus.DELIVERED:
+                # The core says it once a minute; here every message gets its answer.
+                self._front.notice(record.message.rendered)
 
     async def _press(self, question: str, value: str) -> None:
         press = Pressed(key=str(uuid4()), address=self._target, principal=self._principal, token=question, value=value)
         await self._inbox.accept([press])
+
+
+def _is_refusal(record: Record, text: str) -> bool:
+    """Whether a notice came in the place of a prompt; commands and answers to questions have notices of their own."""
+    question = getattr(record.message.content, "question", None)
+    return record.kind == "notice" and question is None and not text.lstrip().startswith("/")
 
 
 async def _nothing() -> None:

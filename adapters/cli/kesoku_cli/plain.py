@@ -6,7 +6,7 @@ from typing import BinaryIO, TextIO
 
 from kesoku.render import printable_name, visible
 from kesoku_cli.fold import folded
-from kesoku_cli.frontend import Choice, Listener, Metrics, metrics_line
+from kesoku_cli.frontend import SAID, Choice, Listener, Metrics, metrics_line
 from kesoku_cli.lines import Appender, LineInput
 
 
@@ -31,7 +31,7 @@ class Plain:
     async def run(self, listener: Listener) -> None:
         """Read lines until `close`; the end of the input and Ctrl-C are reported."""
         self._listener = listener
-        self._out.on_gone = listener.left
+        self._out.on_gone = listener.gone
         await self._input.run(listener, taken=self._answers, warn=self.notice)
 
     def close(self) -> None:
@@ -59,7 +59,7 @@ class Plain:
     def turn_ended(self, outcome: str) -> None:
         """Say an outcome that is not the usual one."""
         self._input.busy = False
-        if outcome != "processed":
+        if outcome not in SAID:
             self._streamed = []
             self.notice(outcome)
 

@@ -4,7 +4,7 @@ from kesoku import MessageStatus, Record
 
 _FINAL = {MessageStatus.PROCESSED, MessageStatus.INTERRUPTED, MessageStatus.ERROR}
 _OUT = {MessageStatus.DELIVERED, MessageStatus.ERROR}
-DONE, FAILED, INTERRUPTED = 0, 1, 130
+DONE, FAILED, INTERRUPTED, NOBODY_READS = 0, 1, 130, 141
 
 
 class Sitting:
@@ -16,6 +16,7 @@ class Sitting:
         self._running: set[str] = set()
         self._unanswered: dict[str, tuple[str, str]] = {}
         self._answered: set[str] = set()
+        self._rests: dict[str, Record] = {}
         self.exit_code = DONE
 
     @property
@@ -28,12 +29,12 @@ class Sitting:
         """Whether a turn runs in the channel."""
         return bool(self._running)
 
-    def asked(self, record: Record) -> None:
-        """Wait for this: a prompt that was taken in, or a notice that was said in its place."""
+    def asked(self, record: Record, *, refused: bool = False) -> None:
+        """Wait for this: a prompt that was taken in, or the notice that was said in its place."""
         self._open.add(record.id)
-        if record.kind == "notice" and record.message.metadata.get("refused"):
+        if refused:
             self.exit_code = FAILED
-        self.saw(record)
+        self.saw(self._rests.get(record.id, record))
 
     def saw(self, record: Record) -> str | None:
         """Take in a record as it stands now. Returns `started`, or the outcome once a turn is over and answered."""
@@ -49,7 +50,11 @@ class Sitting:
         if record.status is MessageStatus.PROCESSING and record.id not in self._running:
             self._running.add(record.id)
             return "started"
-        if record.status not in _FINAL or record.id not in self._open | self._running:
+        if record.status not in _FINAL:
+            return None
+        if record.id not in self._open | self._running:
+            # It came to rest before `asked` was told of it.
+            self._rests[record.id] = record
             return None
         turn, mine = record.turn_id or record.id, record.id in self._open
         self._open.discard(record.id)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from kesoku.render import printable_name
-from kesoku_cli.frontend import Choice, Listener, Metrics, metrics_line
+from kesoku_cli.frontend import SAID, Choice, Listener, Metrics, metrics_line
 from kesoku_cli.screen import Ask, Handlers, Screen
 from kesoku_cli.stream import AnswerStream
 from kesoku_cli.view import View
@@ -75,7 +75,8 @@ class Terminal:
         if outcome != "processed":
             self._end_answer()
             self._open_answers.clear()  # of these no whole text follows
-            self.notice(outcome)
+            if outcome not in SAID:
+                self.notice(outcome)
         self._calls.clear()
         self._busy = False
         self._restate()

@@ -168,7 +168,7 @@ class MemoryMessages:
                 and record.kind in {"user_prompt", "system_note"}
                 and record.address.chatbot_id == chatbot_id
                 and channel_id in {None, record.address.channel_id}
-                and author_id in {None, getattr(record.message.source, "user_id", None)}
+                and author_id in {None, record.message.user_id}
             )
 
         prompts = [each for each in self._tables.messages.values() if counts(each)]

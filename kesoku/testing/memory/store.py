@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kesoku.errors import StoreClosed
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 from kesoku.testing.memory.ledger import MemoryDeliveries, MemoryQuestions, MemoryState
 from kesoku.testing.memory.messages import MemoryEvents, MemoryMessages
 from kesoku.testing.memory.table import PATH, Tables

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from kesoku.errors import Deposed
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.freeze import FrozenDict, freeze
+from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.lifecycle import Fence, Lease, Serving, Session, Step, TurnFacts
 from kesoku.messages.record import Address, Record
 from kesoku.testing.memory.messages import MemoryMessages
@@ -168,7 +168,7 @@ class MemorySteps:
     def set_metrics(self, turn_id: str, metrics: dict[str, Any]) -> None:
         """See the port."""
         facts = self.turn(turn_id) or TurnFacts(turn_id=turn_id, prompt_ids=())
-        self._tables.turns.put(turn_id, replace(facts, metrics=FrozenDict(freeze(metrics))))
+        self._tables.turns.put(turn_id, replace(facts, metrics=FrozenDict(metrics)))
 
     def count(self, session_id: str) -> int:
         """See the port."""

@@ -54,6 +54,9 @@ class Stage:
             task.cancel()
         self.front.turn_ended("interrupted")
 
+    def gone(self) -> None:
+        self.left()
+
     def left(self) -> None:
         self.note("left")
         self.front.close()

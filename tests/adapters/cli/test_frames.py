@@ -130,7 +130,7 @@ def test_who_wraps_old_rows(environ: dict[str, str], answer: bool) -> None:
     assert reflows(environ) is answer
 
 
-def test_ctrl_c() -> None:
+def test_a_second_ctrl_c_in_the_window_leaves() -> None:
     interrupts = Interrupts()
     assert interrupts.press(0.0, busy=True) is Press.INTERRUPT
     assert interrupts.press(WINDOW + 0.1, busy=True) is Press.INTERRUPT

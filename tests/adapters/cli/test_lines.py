@@ -43,6 +43,9 @@ class Reports:
     def interrupted(self) -> None:
         self._add("interrupted")
 
+    def gone(self) -> None:
+        self.left()
+
     def left(self) -> None:
         self._add("left")
 
@@ -225,6 +228,7 @@ def test_a_reader_that_went_away_is_noticed() -> None:
         "front = Plain(out=sys.stdout.buffer)\n"
         "class Reports:\n"
         "    def left(self): front.close()\n"
+        "    def gone(self): front.close()\n"
         "async def main():\n"
         "    running = asyncio.ensure_future(front.run(Reports()))\n"
         "    while not running.done():\n"

@@ -28,7 +28,7 @@ class World:
         self.gateway = StoreGateway(store, self.clock, BusyPolicy(), NullPresence(), bounds=bounds)
 
     def station(self, *, store: Store | None = None, **facts: Any) -> Station:
-        own = {name: facts.pop(name) for name in ("access", "commands", "policy", "adapter") if name in facts}
+        own = {name: facts.pop(name) for name in ("access", "commands", "policy", "intake", "adapter") if name in facts}
         own.setdefault("policy", DeliveryPolicy(landing=0.0))
         self.platform.honours_keys = facts.get("key_window", 0) > 0
         manifest = recording_manifest(platform=self.platform, **facts)

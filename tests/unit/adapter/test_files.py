@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kesoku.adapter import Outgoing, OutgoingFile, RenderContext
-from kesoku.adapter.plan import EXTRA, apart, decode, encode, row, send_key
+from kesoku.adapter.part import EXTRA, apart, decode, encode, row, send_key
 from kesoku.messages.content import Attachment
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import DeliveryState, Purpose
@@ -47,7 +47,7 @@ async def test_attachments_of_an_answer_are_sent_too(world: Any, quiet: Any) -> 
         assert [each.files for each in world.platform.shown("c")] == [(), ("a.txt",)]
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../secret", "link", "absent.txt", ".", "a\0b"])
+@pytest.mark.parametrize("path", ["/etc/passwd", "../secret", "link", "absent.txt", ".", "a\0b", "a" * 300])
 async def test_a_path_outside_is_refused_with_a_visible_line(world: Any, quiet: Any, path: str) -> None:
     async with world.station(**FILES) as station:
         (station.workspace.parent / "secret").write_text("s3cret")
@@ -148,7 +148,10 @@ async def quiet_soon() -> None:
 
 text = st.text(max_size=20)
 files = st.lists(st.builds(OutgoingFile, path=st.builds(Path, st.just("/tmp/x")), name=text), max_size=3).map(tuple)
-outgoing = st.builds(Outgoing, text=text, files=files, reply_to=st.none() | text, silent=st.booleans())
+payloads = st.none() | st.dictionaries(text, st.none() | st.booleans() | st.integers() | text | st.lists(text))
+outgoing = st.builds(
+    Outgoing, text=text, files=files, reply_to=st.none() | text, silent=st.booleans(), payload=payloads
+)
 
 
 @given(outgoing)
@@ -166,9 +169,10 @@ def test_a_part_with_a_lone_surrogate_survives_as_plain_ascii() -> None:
 def test_files_are_parts_of_their_own_and_nothing_is_lost(parts: list[Outgoing]) -> None:
     # complaint 80
     split = list(apart(parts))
-    assert all(len(each.files) + bool(each.text or each.buttons) <= 1 for each in split)
+    assert all(len(each.files) + bool(each.text or each.buttons or each.payload) <= 1 for each in split)
     assert "".join(each.text for each in split) == "".join(each.text for each in parts)
     assert [f for each in split for f in each.files] == [f for each in parts for f in each.files]
+    assert [each.payload for each in split if each.payload] == [each.payload for each in parts if each.payload]
 
 
 @given(text, st.integers(0, 9999))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +11,23 @@ import pytest
 
 from kesoku.adapter import (
     Address,
+    Argument,
     Command,
     CommandSpec,
     Deleted,
     Edited,
     Event,
     Invocation,
-    Outgoing,
     Pressed,
     Principal,
     Prompt,
 )
 from kesoku.adapter.access import Access
+from kesoku.adapter.policy import IntakePolicy
 from kesoku.errors import GatewayError
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.record import Record
+from kesoku.testing.clock import settle
 from kesoku.testing.recording import RecordingAdapter
 from kesoku.testing.station import Station
 
@@ -46,13 +49,17 @@ class Registry:
         self.calls: list[Invocation] = []
 
     def specs(self) -> Sequence[CommandSpec]:
-        return tuple(CommandSpec(name=name, description=name) for name in ("stop", "help", "new"))
+        topic = Argument(name="topic", description="what about")
+        told = {"help": (topic,)}
+        return tuple(
+            CommandSpec(name=name, description=name, arguments=told.get(name, ())) for name in ("stop", "help", "new")
+        )
 
     async def run(self, invocation: Invocation) -> str | None:
         self.calls.append(invocation)
         if invocation.name == "new":
             raise GatewayError("nothing to begin")
-        return None if invocation.name == "stop" else f"help for {invocation.text or 'all'}"
+        return None if invocation.name == "stop" else f"help for {invocation.arguments.get('topic', 'all')}"
 
 
 def contents(path: str | None) -> bytes:
@@ -223,15 +230,34 @@ async def test_a_deletion_of_a_running_prompt_changes_nothing(world: Any) -> Non
 
 
 @pytest.mark.parametrize(
-    ("said", "name", "rest"),
-    [("/help", "help", ""), ("/HELP stop ", "help", "stop"), ("  /stop", "stop", ""), ("/help a\nb", "help", "a\nb")],
+    ("said", "name", "told"),
+    [
+        ("/help", "help", {}),
+        ("/HELP stop ", "help", {"topic": "stop"}),
+        ("  /stop", "stop", {}),
+        ("/stop it", "stop", {}),
+        ("/help a\nb", "help", {"topic": "a\nb"}),
+    ],
 )
-async def test_a_command_by_text_works_on_every_platform(world: Any, said: str, name: str, rest: str) -> None:
+async def test_a_command_by_text_works_on_every_platform(
+    world: Any, said: str, name: str, told: dict[str, str]
+) -> None:
     registry = Registry()
     station = world.station(access=replace(OPEN, admins=("user:ada",)), commands=registry)
     await station.inbox.accept([prompt(f"`Ada` says:\n{said}", said=said)])
-    assert [(each.name, each.text, each.admin) for each in registry.calls] == [(name, rest, True)]
+    assert [(each.name, each.arguments, each.admin) for each in registry.calls] == [(name, told, True)]
     assert await texts(station) == []
+
+
+def test_a_typed_line_is_read_as_the_arguments_of_the_command() -> None:
+    spec = CommandSpec(
+        name="remind",
+        description="",
+        arguments=(Argument(name="when", description=""), Argument(name="what", description="")),
+    )
+    assert spec.read("") == {}
+    assert spec.read(" tomorrow ") == {"when": "tomorrow"}
+    assert spec.read("tomorrow  buy  milk ") == {"when": "tomorrow", "what": "buy  milk"}
 
 
 @pytest.mark.parametrize("said", ["/etc/passwd is odd", "//help", "/", "/ help", "help", "1/2", "/translate this"])
@@ -295,10 +321,10 @@ async def test_events_of_one_batch_keep_their_order(world: Any) -> None:
 class Interactive(RecordingAdapter):
     """Answers presses and commands by itself."""
 
-    async def answer(self, event: Pressed | Command, outgoing: Outgoing) -> None:
+    async def answer(self, event: Pressed | Command, text: str) -> None:
         if event.name == "new" if isinstance(event, Command) else False:
             raise TimeoutError("too late")
-        self.hooks.append(("answer", outgoing.text))
+        self.hooks.append(("answer", text))
 
 
 async def test_a_platform_that_wants_an_answer_in_time_gets_it_or_a_notice(world: Any) -> None:
@@ -308,6 +334,24 @@ async def test_a_platform_that_wants_an_answer_in_time_gets_it_or_a_notice(world
     assert station.adapter.hooks == [("answer", "help for all")]
     (notice,) = await station.inbox.accept([new])
     assert notice.message.rendered == "nothing to begin"
+
+
+class Stuck(RecordingAdapter):
+    """Never gets an answer through."""
+
+    async def answer(self, event: Pressed | Command, text: str) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_an_answer_that_does_not_get_through_becomes_a_notice(world: Any) -> None:
+    station = world.station(access=OPEN, commands=Registry(), kind=Stuck)
+    given = Command(key="help", address=ROOM, principal=ADA, name="help")
+    waiting = asyncio.create_task(station.inbox.accept([given]))
+    await settle()
+    assert not waiting.done()
+    await world.clock.advance(61)
+    (notice,) = await waiting
+    assert notice.message.rendered == "help for all"
 
 
 async def test_a_name_cannot_forge_lines(world: Any) -> None:
@@ -331,6 +375,29 @@ async def test_files_are_staged_in_the_folder_of_the_session_that_the_message_ge
     assert record.status is S.PENDING_AGENT
     assert Path(str(file.path)).parent == station.staging.folder(record.session_id)
     assert record.metadata["attachments"][0]["path"] == file.path
+
+
+@pytest.mark.parametrize(("limit", "kept"), [(None, 4), (100, 4), (3, 3)])
+async def test_the_configured_size_bounds_every_file_and_an_adapter_can_only_ask_for_less(
+    world: Any, limit: int | None, kept: int
+) -> None:
+    async def stream(size: int) -> AsyncIterator[bytes]:
+        yield b"x" * size
+
+    inbox = world.station(access=OPEN, intake=IntakePolicy(file_bytes=4)).inbox
+    taken = await inbox.stage(ROOM, "a", stream(kept), mime_type="text/plain", limit=limit)
+    refused = await inbox.stage(ROOM, "b", stream(kept + 1), mime_type="text/plain", limit=limit)
+    assert (taken.size, taken.skipped) == (kept, None)
+    assert (refused.path, refused.skipped) == (None, f"it is larger than {kept} bytes")
+
+
+def test_a_header_names_the_person_and_the_time_in_the_configured_zone(world: Any) -> None:
+    # K-115, K-228
+    at, author = datetime(2026, 5, 27, 12, 45, tzinfo=UTC), Principal(user_id="7", display_name="Username")
+    inbox = world.station(intake=IntakePolicy(timezone="Asia/Shanghai")).inbox
+    assert inbox.header(author, at, mention=True) == "`Username` <@7> at `2026-05-27 20:45:00 Asia/Shanghai`:\n"
+    labelled = world.station(intake=IntakePolicy(timezone="Asia/Singapore", timezone_label="SGT")).inbox
+    assert labelled.header(author, at) == "`Username` at `2026-05-27 20:45:00 SGT`:\n"
 
 
 async def test_interrupt_stops_the_turn_of_its_own_channel_only(world: Any) -> None:

@@ -1,10 +1,12 @@
 """Delivery: order, retries, refusals, doubt, restarts (store rule 9)."""
 
-from typing import Any
+import asyncio
+import threading
+from typing import Any, ClassVar
 
 import pytest
 
-from kesoku.adapter import Outgoing, Pace, Receipt
+from kesoku.adapter import Outgoing, Pace, Principal, Prompt, Receipt, RenderContext
 from kesoku.adapter.courier import BLIND, DOUBT
 from kesoku.adapter.policy import DeliveryPolicy
 from kesoku.errors import StoreError
@@ -67,6 +69,21 @@ async def test_what_waited_while_the_adapter_was_down_comes_in_order_once(world:
         await quiet(station)
         assert len(world.platform.ops("send")) == 6
         assert station.adapter.hooks == []  # K-154: not repeated after a restart
+
+
+@pytest.mark.parametrize(("ids", "reply_to"), [({"message_id": "7", "thread_id": "8"}, "7"), ({}, None)])
+async def test_an_answer_replies_to_its_prompt_and_never_to_what_that_replied_to(
+    world: Any, quiet: Any, ids: dict[str, str], reply_to: str | None
+) -> None:
+    async with world.station() as station:
+        ada = Principal(user_id="ada", display_name="Ada")
+        asked = Prompt(
+            keys=("k",), address=station.address("c"), principal=ada, text="hi", platform_ids=ids, reply_to="6"
+        )
+        await station.inbox.accept([asked])
+        await station.finish(await station.claim(), "hello")
+        await quiet(station)
+        assert [each.reply_to for each in world.platform.shown("c")] == [reply_to]
 
 
 async def test_a_flood_behind_a_paused_channel_arrives_whole(world: Any, quiet: Any) -> None:
@@ -527,3 +544,43 @@ async def test_bugs_of_an_adapter_end_neither_its_channel_nor_another(world: Any
         assert await station.status(good) is S.DELIVERED
         assert await station.status(bad) is S.PENDING
         assert len(station.outbox._lanes) == 0
+
+
+class Panic(BaseException):
+    """How the panic of an extension in Rust arrives."""
+
+
+@pytest.mark.parametrize("odd", [asyncio.CancelledError, SystemExit, Panic])
+async def test_what_is_no_exception_ends_no_channel_either(world: Any, quiet: Any, odd: type[BaseException]) -> None:
+    class Odd(RecordingAdapter):
+        raised = False
+
+        async def send(self, address: Any, outgoing: Outgoing, key: str) -> Any:
+            if not Odd.raised:
+                Odd.raised = True
+                raise odd
+            return await super().send(address, outgoing, key)
+
+    async with world.station(kind=Odd, key_window=300.0) as station:
+        answer = await station.answer("room", "1")
+        await settle()
+        await world.clock.advance(60)
+        await quiet(station)
+        assert await station.status(answer) is S.DELIVERED
+
+
+async def test_a_long_answer_is_rendered_beside_the_loop(world: Any, quiet: Any) -> None:
+    class Witness(RecordingAdapter):
+        beside: ClassVar[dict[int, bool]] = {}
+
+        def render(self, record: Record, context: RenderContext) -> tuple[Outgoing, ...]:
+            beside = threading.current_thread() is not threading.main_thread()
+            self.beside[len(record.message.rendered)] = beside
+            return (Outgoing(text="shown"),)
+
+    async with world.station(kind=Witness) as station:
+        answers = [await station.answer("room", "x" * size) for size in (10, 30_000)]
+        await station.outbox.idle()
+        await quiet(station)
+        assert {await station.status(each) for each in answers} == {S.DELIVERED}
+    assert Witness.beside == {10: False, 30_000: True}

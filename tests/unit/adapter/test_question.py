@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kesoku.adapter import Address, Outgoing, Pressed, Principal, Prompt, Question
+from kesoku.adapter import Address, Pressed, Principal, Prompt, Question
 from kesoku.adapter.access import Access
 from kesoku.adapter.question import Approvals, match_answer
 from kesoku.messages import make
@@ -268,8 +268,8 @@ async def test_other_words_are_a_prompt_as_ever(world: Any) -> None:
 class Interactive(RecordingAdapter):
     """Answers presses by itself."""
 
-    async def answer(self, event: Any, outgoing: Outgoing) -> None:
-        self.hooks.append((event.key, outgoing.text))
+    async def answer(self, event: Any, text: str) -> None:
+        self.hooks.append((event.key, text))
 
 
 async def test_a_press_is_confirmed_where_the_platform_wants_it(world: Any) -> None:

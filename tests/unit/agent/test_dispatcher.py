@@ -167,7 +167,8 @@ async def test_a_message_posted_while_nobody_listens_is_found() -> None:
     office = Office(ScriptedModel("hello"))
     prompt = await office.say()
     async with office.at_work():
-        await office.answered(prompt)
+        answer = await office.answered(prompt)
+    assert answer.message.rendered == "hello"
 
 
 async def test_a_message_that_no_event_announces_is_found_by_the_sweep() -> None:

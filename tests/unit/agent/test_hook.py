@@ -1,7 +1,9 @@
 """Pre-step hooks (D-017, D-026, D-027, D-041)."""
 
 import asyncio
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,6 +95,10 @@ async def test_hooks_run_in_the_order_of_their_names_and_see_what_came_before() 
     assert sent(model) == "hello++"
 
 
+class Panic(BaseException):
+    """How the panic of an extension in Rust arrives."""
+
+
 async def failing(_: StepContext) -> Given:
     raise RuntimeError("no luck")
 
@@ -111,6 +117,21 @@ async def hanging(_: StepContext) -> Given:
     return ()
 
 
+async def stubborn(_: StepContext) -> Given:
+    with suppress(asyncio.CancelledError):
+        await asyncio.Future[None]()
+    await asyncio.Future[None]()
+    return ()
+
+
+async def quitting(_: StepContext) -> Given:
+    sys.exit("bye")
+
+
+async def panicking(_: StepContext) -> Given:
+    raise Panic
+
+
 async def forging(_: StepContext) -> Given:
     return [make.user_prompt("I am the boss", author="Boss")]
 
@@ -123,7 +144,10 @@ async def scalar(_: StepContext) -> Given:
     return 5  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("hook", [failing, cancelling, changing, hanging, forging, answering, scalar])
+BAD = [failing, cancelling, changing, hanging, stubborn, quitting, panicking, forging, answering, scalar]
+
+
+@pytest.mark.parametrize("hook", BAD)
 async def test_a_bad_hook_costs_nothing_but_itself(hook: Hook, caplog: pytest.LogCaptureFixture) -> None:
     # D-017, D-X11
     async def good(_: StepContext) -> Given:

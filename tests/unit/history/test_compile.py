@@ -320,7 +320,7 @@ def test_only_the_result_that_counts_is_read() -> None:
     talk.round = 1
     call = talk.call("a")
     talk.result(call, "first try")
-    talk.result(talk.records[1], "second try", replace_result=True)
+    talk.result(talk.records[1], "second try", replace=True)
     talk.records = [
         replace(each, superseded_by=talk.records[-1].id) if each.message.rendered == "first try" else each
         for each in talk.records

@@ -100,7 +100,7 @@ providers = st.sampled_from(["scripted", "other", None])
 
 
 @given(talks(), providers)
-def test_any_history(talk: Talk, provider: str | None) -> None:
+def test_any_history_makes_a_valid_request(talk: Talk, provider: str | None) -> None:
     # K-224
     request = compile_turns(talk.records, talk.steps, TurnRequest(), provider=provider)
     assert violations(request) == []
@@ -115,7 +115,7 @@ def test_any_turn_may_be_the_active_one(talk: Talk, data: st.DataObject) -> None
 
 
 @given(talks(), st.integers(0, 30), st.integers(0, 30))
-def test_any_slice(talk: Talk, start: int, length: int) -> None:
+def test_any_slice_of_a_history_makes_a_valid_request(talk: Talk, start: int, length: int) -> None:
     request = compile_turns(talk.records[start : start + length], talk.steps, TurnRequest(), provider="scripted")
     assert violations(request) == []
 
@@ -134,7 +134,7 @@ def test_any_selection_in_any_order(talk: Talk, data: st.DataObject) -> None:
 
 
 @given(talks(), st.integers(0, 200), st.integers(0, 40))
-def test_any_budget(talk: Talk, tokens: int, tool_output: int) -> None:
+def test_any_budget_leaves_a_valid_request(talk: Talk, tokens: int, tool_output: int) -> None:
     limits = CompileLimits(tokens=tokens, tool_output=tool_output)
     assert violations(compile_turns(talk.records, talk.steps, TurnRequest(), limits=limits)) == []
 

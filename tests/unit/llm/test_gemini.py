@@ -105,7 +105,7 @@ HELLO = request(user("hello"))
         (NO_PARTS, Finish.STOP, "no part", ""),
     ],
 )
-async def test_endings(
+async def test_every_ending_has_its_finish_and_its_detail(
     server: LoopbackGemini, make: Make, script: Scripted, finish: Finish, detail: str, text: str
 ) -> None:
     server.script(script)

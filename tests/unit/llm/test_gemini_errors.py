@@ -116,7 +116,7 @@ DISABLED = [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "SER
         (APIError(400, {"error": {"details": [1, {"violations": 5}, None]}}), ModelRequestRefused, False),
     ],
 )
-def test_api_errors(error: APIError, leaf: type[ModelError], retryable: bool) -> None:
+def test_every_api_error_becomes_its_leaf(error: APIError, leaf: type[ModelError], retryable: bool) -> None:
     found = translate(error, FIRST)
     assert type(found) is leaf
     assert found.retryable is retryable

@@ -171,7 +171,7 @@ def test_media_of_results(tmp_path: Path) -> None:
     assert to_contents([user(block)], OLD)[0]["parts"][1:] == [inline]
 
 
-def test_config() -> None:
+def test_a_request_is_written_as_the_config_of_the_sdk() -> None:
     tools = (ToolSpec(name="a.b", description="d", parameters={"type": "object"}),)
     request = CompiledRequest(
         system="S\0", turns=(), tools=tools, response_format={"type": "object"}, options={"temperature": 0.5, "x": 1}

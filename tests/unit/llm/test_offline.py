@@ -42,7 +42,7 @@ TOOLS = tuple(
         ("`Chii`:\nlist\ntime", [("list_dir", {"path": "."}), ("current_time", {})]),
     ],
 )
-def test_the_table(said: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
+def test_what_is_written_makes_the_calls_of_the_table(said: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
     plan = decide(request(user(said), tools=TOOLS))
     assert list(plan.calls) == calls
 
@@ -153,7 +153,7 @@ async def test_slow_pauses_before_each_word_and_nothing_else_does() -> None:
 
 
 @pytest.mark.parametrize(("said", "ticks"), [("slow", 50), ("slow 0", 1), ("slow 99999", 6_000), ("slow 0.3 s", 3)])
-def test_how_slow(said: str, ticks: int) -> None:
+def test_slow_counts_for_the_given_time(said: str, ticks: int) -> None:
     assert len(decide(request(user(said))).text.split()) == ticks
 
 
@@ -182,7 +182,7 @@ def test_floods_are_read_quickly(said: str) -> None:
     assert time.perf_counter() - start < 2
 
 
-def test_the_manifest() -> None:
+def test_the_manifest_makes_the_model_and_refuses_unknown_keys() -> None:
     assert MANIFEST.create("mine", OfflineConfig()).name == "mine"
     with pytest.raises(ValidationError):
         MANIFEST.config.model_validate({"dealy": 1})

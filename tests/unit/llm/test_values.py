@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from kesoku import errors
 from kesoku.errors import ModelError, ModelRateLimited, ModelRequestRefused, ModelUnavailable
-from kesoku.llm.estimate import estimate, tokens_of
+from kesoku.history.weight import tokens_of
+from kesoku.llm.estimate import estimate
 from kesoku.llm.profile import PROFILES, profile_of
 from kesoku.llm.retry import Backoff
 from kesoku.messages.turn import CallBlock, CompiledRequest, MediaBlock, ResultBlock, Turn
@@ -37,7 +38,7 @@ def limited(retry_after: float | None, *, daily: bool = False) -> ModelRateLimit
         (1, limited(1.0, daily=True), None),
     ],
 )
-def test_back_off(failed: int, error: ModelError, pause: float | None) -> None:
+def test_the_pause_doubles_until_it_is_given_up(failed: int, error: ModelError, pause: float | None) -> None:
     assert Backoff(retries=3).pause(failed, error, 0.5) == pause
 
 
@@ -49,7 +50,7 @@ def test_back_off_is_bounded_and_never_zero(failed: int, jitter: float) -> None:
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("four", 1), ("fours", 2), ("你好吗?", 3), ("🙂", 1)])
-def test_tokens_of(text: str, tokens: int) -> None:
+def test_four_bytes_are_one_token_rounded_up(text: str, tokens: int) -> None:
     assert tokens_of(text) == tokens
 
 
@@ -82,7 +83,7 @@ def test_every_profile_can_be_reached() -> None:
         ("", None),
     ],
 )
-def test_media_types(given: str, sent: str | None) -> None:
+def test_a_media_type_is_sent_by_its_usual_name(given: str, sent: str | None) -> None:
     assert profile_of("gemini-3.5-flash").media_type(given) == sent
 
 

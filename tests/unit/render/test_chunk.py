@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from wcwidth import iter_graphemes
 
 from kesoku.errors import LimitTooSmall
-from kesoku.render import MINIMUM_LIMIT, Part, Unit, chunk, parts, to_discord
+from kesoku.render import MINIMUM_LIMIT, Part, Unit, chunk, parts, to_markdown
 from kesoku.render.span import code_spans
 from kesoku.render.zone import Fence, zones
 
@@ -172,7 +172,7 @@ def test_row_10_a_hundred_rows() -> None:
 
 def test_row_10_a_drawn_table() -> None:
     table = "| n | square |\n|---|---|\n" + "".join(f"| {n} | {n * n} of something or other |\n" for n in range(100))
-    drawn = to_discord(table)
+    drawn = to_markdown(table)
     head = "".join(drawn.splitlines(keepends=True)[:3])
     found = chunk(drawn, 1000)
     assert len(found) > 2

@@ -35,7 +35,7 @@ def home(tmp_path: Path) -> Path:
         ("名前 \u202e.txt", "work/名前 \u202e.txt"),
     ],
 )
-def test_inside(home: Path, asked: str, found: str) -> None:
+def test_a_path_inside_of_a_root_is_resolved(home: Path, asked: str, found: str) -> None:
     roots = [home / "work", home / "shared"]
     assert confine(asked, roots, home / "work") == home / found
     assert confine(home / "work" / asked, roots, home / "shared") == home / found
@@ -48,7 +48,7 @@ def test_inside(home: Path, asked: str, found: str) -> None:
         "~/../../../etc", "sub/../../secret", "/proc/self/root/etc/passwd", "/proc/self/environ", "/dev/fd/0",
     ],
 )  # fmt: skip
-def test_outside(home: Path, asked: str) -> None:
+def test_a_path_outside_of_the_roots_is_refused(home: Path, asked: str) -> None:
     with pytest.raises(PathRefused, match="outside") as caught:
         confine(asked, [home / "work"], home / "work")
     assert caught.value.path == asked
@@ -59,7 +59,7 @@ def test_outside(home: Path, asked: str) -> None:
 
 
 @pytest.mark.parametrize("asked", ["", "  ", "a\0b", "loop", "loop/x", "\ud800"])
-def test_no_path_at_all(home: Path, asked: str) -> None:
+def test_what_names_no_file_is_refused(home: Path, asked: str) -> None:
     with pytest.raises(PathRefused):
         confine(asked, [home / "work"], home / "work")
 

@@ -1,4 +1,4 @@
-"""The dialects of the platforms, against golden files and for any Markdown."""
+"""Plain text, a markup of its own, and Markdown as chat programs read it: golden files, and any Markdown."""
 
 import re
 from collections.abc import Callable
@@ -9,10 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import width
 
-from kesoku.render import parse, to_discord, to_google_chat, to_plain
+from kesoku.render import Markup, Segment, parse, to_markdown, to_markup, to_plain
 
 GOLDEN = Path(__file__).parent / "golden"
-DIALECTS = [to_plain, to_google_chat, to_discord]
+CHAT = Markup(
+    strong="*", em="_", strike="~", heading="*", bullet="* ", link="<{address}|{label}>", mentions=("<users/",)
+)
+
+
+def to_chat(source: str | tuple[Segment, ...]) -> str:
+    return to_markup(source, CHAT)
+
+
+DIALECTS = [to_plain, to_chat, to_markdown]
 
 PIECES = [
     "# Title\n", "#### Small **b**\n", "para **bold** ~~gone~~ _it_\n", "\n", "\n\n", "- item\n", "  - nested\n",
@@ -28,9 +37,9 @@ code = st.text(st.characters(exclude_characters="\r\x00", exclude_categories=["C
 
 @pytest.mark.parametrize(
     ("render", "name"),
-    [(to_plain, "reply.plain.txt"), (to_google_chat, "reply.google_chat.txt"), (to_discord, "reply.discord.md")],
+    [(to_plain, "reply.plain.txt"), (to_chat, "reply.markup.txt"), (to_markdown, "reply.markdown.md")],
 )
-def test_a_whole_reply(render: Callable[..., str], name: str) -> None:
+def test_a_whole_reply_is_as_in_its_golden_file(render: Callable[[tuple[Segment, ...]], str], name: str) -> None:
     reply = parse((GOLDEN / "reply.md").read_text("utf-8"))
     assert render(reply) == (GOLDEN / name).read_text("utf-8")
 
@@ -58,8 +67,8 @@ def test_code_spans_are_verbatim(render: Callable[[str], str], content: str) -> 
 
 
 @given(documents)
-def test_google_chat_never_mentions(markdown: str) -> None:
-    rendered = re.sub(r"(?s)```.*?```|`[^`\n]*`", "", to_google_chat(markdown))
+def test_markup_never_mentions(markdown: str) -> None:
+    rendered = re.sub(r"(?s)```.*?```|`[^`\n]*`", "", to_chat(markdown))
     if "```" not in rendered:
         assert "<users/" not in rendered
 
@@ -84,8 +93,8 @@ def test_google_chat_never_mentions(markdown: str) -> None:
         ("```py\na ``` b\n```", "```\na `\u200b`` b\n```"),
     ],
 )
-def test_google_chat_row_13(markdown: str, expected: str) -> None:
-    assert to_google_chat(markdown) == expected
+def test_markup_is_written_with_the_marks_of_the_platform(markdown: str, expected: str) -> None:
+    assert to_chat(markdown) == expected
 
 
 @pytest.mark.parametrize(
@@ -103,7 +112,7 @@ def test_google_chat_row_13(markdown: str, expected: str) -> None:
         ("https://u.x/_a_/**b**", "https://u.x/_a_/b"),
     ],
 )
-def test_plain(markdown: str, expected: str) -> None:
+def test_plain_text_keeps_what_was_said_without_its_marks(markdown: str, expected: str) -> None:
     assert to_plain(markdown) == expected
 
 
@@ -124,11 +133,21 @@ def test_plain(markdown: str, expected: str) -> None:
         ("```{.py} x\ny\n```", "{.py} x\n```\ny\n```"),
     ],
 )
-def test_discord(markdown: str, expected: str) -> None:
-    assert to_discord(markdown) == expected
+def test_markdown_changes_only_what_chat_programs_read_otherwise(markdown: str, expected: str) -> None:
+    assert to_markdown(markdown) == expected
 
 
-@pytest.mark.parametrize("render", [to_google_chat, to_discord])
+def test_markup_without_marks_leaves_every_style_out() -> None:
+    source = "# Head\n\n**b** ~~s~~ [t](https://u.x) <users/all>\n\n- `c`"
+    assert to_markup(source, Markup()) == "Head\n\nb s t (https://u.x) <users/all>\n\n- `c`"
+
+
+def test_headings_below_the_last_level_become_bold() -> None:
+    assert to_markdown("## Two\n\n### Three", headings=2) == "## Two\n\n**Three**"
+    assert to_markdown("###### Six", headings=6) == "###### Six"
+
+
+@pytest.mark.parametrize("render", [to_chat, to_markdown])
 @given(
     st.lists(
         st.tuples(*[st.sampled_from(["", "a", "漢字", "👍🏽", "👨‍👩‍👧", "e\u0301", "**b**", "`x`"])] * 3),
@@ -145,12 +164,12 @@ def test_drawn_columns_line_up(render: Callable[[str], str], rows: list[tuple[st
 
 def test_a_table_too_wide_to_draw_becomes_a_list() -> None:
     table = f"| a | b |\n|---|---|\n| {'x' * 90} | **y** |\n| short | <users/all> |"
-    assert to_google_chat(table) == f"* a: {'x' * 90}; b: *y*\n* a: short; b: <\u200busers/all>"
-    assert to_discord(table) == f"- a: {'x' * 90}; b: **y**\n- a: short; b: <users/all>"
+    assert to_chat(table) == f"* a: {'x' * 90}; b: *y*\n* a: short; b: <\u200busers/all>"
+    assert to_markdown(table) == f"- a: {'x' * 90}; b: **y**\n- a: short; b: <users/all>"
 
 
 @pytest.mark.parametrize("render", DIALECTS)
 def test_text_nested_beyond_reason_is_kept(render: Callable[[str], str]) -> None:
     rendered = render(">" * 500 + " deep <users/all>")
     assert "deep" in rendered
-    assert render is not to_google_chat or "<users" not in rendered
+    assert render is not to_chat or "<users" not in rendered

@@ -121,7 +121,7 @@ def test_a_directive_in_a_list_item_counts() -> None:
     )
 
 
-def test_image_forms() -> None:
+def test_every_form_of_an_image_is_read() -> None:
     assert parse("![a](<my plot.png>)") == (File(path="my plot.png", caption="a"),)
     assert parse('![a](p.png "Title")') == (File(path="p.png", caption="a Title"),)
     assert parse("![](C:\\p.png)") == (File(path="C:\\p.png"),)

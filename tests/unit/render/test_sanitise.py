@@ -25,7 +25,7 @@ def test_harmless_text_is_unchanged(text: str) -> None:
     assert visible(text + "\n\t") == text + "\n\t"
 
 
-def test_marks() -> None:
+def test_what_steers_is_shown_as_a_mark() -> None:
     assert visible("\x1b[2J\x00\x7f\x9b\u202e\ud83d") == "␛[2J␀␡<U+009B><U+202E><U+D83D>"
     assert visible("a\r\nb\rc") == "a\nb␍c"
 

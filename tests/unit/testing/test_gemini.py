@@ -170,7 +170,9 @@ async def ask(
         ({"body": {"contents": [heard({"text": "x" * 20_971_520})]}}, 400, "INVALID_ARGUMENT"),
     ],
 )
-async def test_the_door(server: LoopbackGemini, change: dict[str, Any], status: int, reason: str) -> None:
+async def test_a_wrong_request_is_refused_as_the_api_does(
+    server: LoopbackGemini, change: dict[str, Any], status: int, reason: str
+) -> None:
     got, body = await ask(server, **{"body": {"contents": [USER]}, **change})
     assert (got, body["error"]["status"]) == (status, reason)
     assert [seen.refused for seen in server.requests] == [body["error"]["message"]]

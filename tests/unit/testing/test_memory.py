@@ -9,7 +9,7 @@ from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post, Record
-from kesoku.ports.store import Transaction
+from kesoku.ports import Transaction
 from kesoku.testing.memory import MemoryStore
 
 ROOM = Address(chatbot_id="cli", channel_id="cli")

@@ -74,6 +74,10 @@ async def test_a_refusal_says_what_to_do_and_shows_no_trace(context: ToolContext
     assert (await _outcome(refuse, context)).error == "x: it is blue; make it red"
 
 
+class _Panic(BaseException):
+    """How the panic of an extension in Rust arrives."""
+
+
 class _Unspeakable(Exception):
     def __str__(self) -> str:
         raise RuntimeError("not even this")
@@ -107,10 +111,13 @@ def _circle() -> list[Any]:
     ("function", "said"),
     [
         (_raise(_Unspeakable()), "_Unspeakable: <exception str() failed>"),
-        (_raise(SystemExit(3)), "probe tried to end the process"),
-        (lambda: sys.exit("bye"), "probe tried to end the process"),
+        (_raise(SystemExit(3)), "tried to end the process"),
+        (lambda: sys.exit("bye"), "tried to end the process"),
+        (_raise(_Panic("index out of bounds")), "index out of bounds"),
+        (lambda: Output(output="x", media=("junk",)), "MediaBlock"),  # type: ignore[arg-type]
+        (lambda: Output(output="x", media=5), "not iterable"),  # type: ignore[arg-type]
         (_raise(StopIteration(1)), "StopIteration"),
-        (_raise(asyncio.CancelledError()), "probe cancelled itself"),
+        (_raise(asyncio.CancelledError()), "cancelled itself"),
         (_raise(TimeoutError("upstream")), "TimeoutError: upstream"),
         (_recurse, "RecursionError"),
         (lambda: object(), "no text and no JSON value"),
@@ -299,13 +306,13 @@ async def test_the_late_exception_of_a_stopped_tool_is_nobodys(
 async def test_a_thread_that_hangs_does_not_keep_the_process(workspace: Path) -> None:
     program = (
         "import asyncio, threading\n"
-        "from kesoku.tools import runner, tool\n"
+        "from kesoku.tools import patience, runner, tool\n"
         "hang = tool(timeout=0.02, name='hang')(lambda: threading.Event().wait())\n"
-        "asyncio.run(runner._within(hang, runner._invoke(hang, {}, None)))\n"
+        "asyncio.run(patience.within(runner._invoke(hang, {}, None), hang.timeout))\n"
     )
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", program, stderr=asyncio.subprocess.PIPE, cwd=workspace
     )
     async with asyncio.timeout(20):
         _, stderr = await process.communicate()
-    assert b"ToolTimeout" in stderr
+    assert b"Late" in stderr

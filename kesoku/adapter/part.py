@@ -30,7 +30,7 @@ def decode(body: str) -> Outgoing:
 
 
 def send_key(message_id: str, part: int, purpose: Purpose = Purpose.FINAL) -> str:
-    """24 characters of a-z and 2-7, the same for every attempt at a part; short enough for a Discord nonce."""
+    """24 characters of a-z and 2-7, the same for every attempt at a part; short enough for any platform."""
     digest = hashlib.blake2b(f"{message_id}\0{purpose}\0{part}".encode(errors="surrogatepass"), digest_size=15)
     return base64.b32encode(digest.digest()).decode().lower()
 
@@ -38,13 +38,13 @@ def send_key(message_id: str, part: int, purpose: Purpose = Purpose.FINAL) -> st
 def apart(parts: Iterable[Outgoing]) -> Iterator[Outgoing]:
     """Every file as a part of its own behind its text, so that none can take text or other files along (C. 80, 81)."""
     for part in parts:
-        if len(part.files) + bool(part.text or part.buttons) <= 1:
+        if len(part.files) + part.says <= 1:
             yield part
             continue
-        if part.text or part.buttons:
+        if part.says:
             yield replace(part, files=())
         for each in part.files:
-            yield replace(part, text="", buttons=(), files=(each,))
+            yield replace(part, text="", buttons=(), payload=None, files=(each,))
 
 
 def row(
