@@ -61,10 +61,10 @@ class Journal:
 
     async def join(self, turn: Turn) -> Turn:
         """Take in the prompts that wait for the next step (C-42)."""
-        queued, now = await self._store.read(
-            lambda tx: (tx.messages.queued(turn.fence.session_id), self._current(tx, turn))
+        riders, now = await self._store.read(
+            lambda tx: (tx.messages.riders(turn.fence.session_id), self._current(tx, turn))
         )
-        if all(record.mode == "followup" for record in queued):
+        if not riders:
             return now
         await self._gateway.join(turn.fence, turn.id, round=turn.next_step)
         return await self.read(turn)

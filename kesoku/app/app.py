@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -33,6 +33,7 @@ from kesoku.app.toolbox import toolbox
 from kesoku.commands.conversation import Conversation
 from kesoku.commands.registry import Registry
 from kesoku.config import Config
+from kesoku.errors import StoreError
 from kesoku.gateway.gateway import StoreGateway
 from kesoku.gateway.policy import Busy, BusyPolicy, FloodBounds, InterruptBy
 from kesoku.gateway.presence import Presence
@@ -188,6 +189,9 @@ class App:
         """Serve until `stop`, or until every bot has ended by itself."""
         served = ", ".join(sorted(map(str, self._serving.addresses)))
         _log.info("serving %s with model %s", served, self._models[0].name)
+        # First, so that what people said meanwhile finds the turns of the dead parked.
+        with suppress(StoreError):
+            await self.gateway.recover()
         async with asyncio.TaskGroup() as group:
             dispatch = group.create_task(self._dispatcher.run(), name="dispatcher")
             bots = [group.create_task(bot.run(linger=_LINGER), name=f"bot {bot.chatbot_id}") for bot in self.bots]

@@ -1,6 +1,6 @@
 """Which prompt a process may run next, and which it can no longer run (store rule 3)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kesoku.gateway import turn
@@ -33,26 +33,27 @@ class Claiming:
     def claim(self, tx: Transaction) -> Claim | None:
         """Lease the oldest prompt that can run; those that cannot end in error on the way (K-146)."""
         while (first := tx.leases.next(self.serving)) is not None:
-            session, queued = tx.sessions.get(first.session_id), tx.messages.queued(first.session_id)
+            session = tx.sessions.get(first.session_id)
             if session is None or session.ended_at is not None:
-                for each in queued:
+                for each in tx.messages.queued(first.session_id):
                     self._fail(tx, each, ENDED, "session ended")
                 continue
             lease = tx.leases.get(first.session_id)
-            opener = _opener(first, queued, lease)
+            opener = _opener(tx, first, lease)
             if opener.is_damaged:
                 self._fail(tx, opener, DAMAGED, "damaged")
                 continue
             if lease is not None and lease.message_id == opener.id and lease.failures >= FAILURES:
                 self._fail(tx, opener, POISON, "poison")
                 continue
-            return self._open(tx, opener, queued)
+            return self._open(tx, opener)
         return None
 
-    def _open(self, tx: Transaction, opener: Record, queued: Sequence[Record]) -> Claim:
+    def _open(self, tx: Transaction, opener: Record) -> Claim:
         act = Act(actor=self.owner, reason="claim", at=self.at)
         fence = tx.leases.take(opener, owner=self.owner, at=self.at, until=self.at + LEASE)
-        riders = [each for each in queued if each.id != opener.id and turn.joins(each, opener)]
+        waiting = tx.messages.riders(opener.session_id)
+        riders = [each for each in waiting if each.id != opener.id and turn.joins(each, opener)]
         if riders:
             turn.enter(tx, opener.id, riders, act, round=len(tx.steps.of(opener.id)) + 1)
         (prompt,) = turn.enter(tx, opener.id, [opener], act, round=0)
@@ -70,12 +71,15 @@ class Claiming:
         tx.messages.insert(apology, session_id=session_id, at=self.at)
 
 
-def _opener(first: Record, queued: Sequence[Record], lease: Lease | None) -> Record:
+def _opener(tx: Transaction, first: Record, lease: Lease | None) -> Record:
     """The prompt that names the turn: the one that a crash threw back, else the oldest that asks for a turn.
 
     Prompts for the next step ride along with the oldest follow-up of their channel (D-X03).
     """
-    here = [each for each in queued if each.address == first.address]
-    crashed = (each for each in here if lease is not None and each.id == lease.message_id)
-    followups = (each for each in here if each.mode == "followup")
-    return next(crashed, None) or next(followups, first)
+    crashed = tx.messages.get(lease.message_id) if lease is not None and lease.message_id else None
+    if crashed is not None and crashed.status is MessageStatus.PENDING_AGENT and crashed.address == first.address:
+        return crashed
+    if first.mode == "followup":
+        return first
+    queued = tx.messages.queued(first.session_id)
+    return next((each for each in queued if each.mode == "followup" and each.address == first.address), first)

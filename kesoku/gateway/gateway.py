@@ -156,7 +156,7 @@ class StoreGateway:
         def operation(tx: Transaction) -> list[Record]:
             tx.leases.check(fence)
             opener = tx.messages.get(turn_id)
-            riders = [each for each in tx.messages.queued(fence.session_id) if opener and turn.joins(each, opener)]
+            riders = [each for each in tx.messages.riders(fence.session_id) if opener and turn.joins(each, opener)]
             return turn.enter(tx, turn_id, riders, act, round=round) if riders else []
 
         return await self._store.write(operation)

@@ -70,7 +70,7 @@ class Intake:
             return None
         act = Act(actor=sender(post.message), reason="superseded", at=self.at)
         session_id = post.session_id or ""
-        queued = (each for each in tx.messages.queued(session_id) if each.superseded_turn and is_human(each.message))
+        queued = (each for each in tx.messages.replacing(session_id) if is_human(each.message))
         replaced = [each for each in queued if self._yields(each, post)]
         mark = replaced[-1].superseded_turn if replaced else None
         for each in replaced:

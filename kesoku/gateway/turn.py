@@ -78,20 +78,22 @@ def interrupt(tx: Transaction, session_id: str, act: Act, mint: Mint) -> list[Re
 def orphans(tx: Transaction, fence: Fence) -> list[Record]:
     """Open calls that were stored before this claim; those of the turn that runs now are not orphans (K-170).
 
-    Nor are those about which a person is still asked: they never ran, and the question outlives the process.
+    Nor are those that wait for a person's answer, or got it while nobody ran the turn: they never began.
     """
     lease = tx.leases.get(fence.session_id)
     calls = tx.messages.open_calls(fence.session_id)
     if not calls or lease is None or lease.message_id is None:
         return []
-    claims = [each.seq for each in tx.events.of(lease.message_id) if each.after is MessageStatus.PROCESSING]
-    old = (call for call in calls if tx.events.of(call.id)[0].seq < max(claims, default=0))
-    return [call for call in old if call.turn_id != lease.message_id or not _is_asked(tx, call)]
+    moves = tx.events.of(lease.message_id)
+    claimed = max((each.seq for each in moves if each.after is MessageStatus.PROCESSING), default=0)
+    parked = max((each.at for each in moves if each.after is MessageStatus.PENDING_AGENT), default=0)
+    old = (call for call in calls if tx.events.of(call.id)[0].seq < claimed)
+    return [call for call in old if call.turn_id != lease.message_id or not _is_asked(tx, call, parked)]
 
 
-def _is_asked(tx: Transaction, call: Record) -> bool:
+def _is_asked(tx: Transaction, call: Record, parked: int) -> bool:
     asked = tx.questions.get(call.id)
-    return asked is not None and asked.answer is None
+    return asked is not None and (asked.answer is None or (asked.answered_at or 0) >= parked)
 
 
 def heal(tx: Transaction, call: Record, act: Act, mint: Mint) -> Record:

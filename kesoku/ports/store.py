@@ -97,6 +97,14 @@ class MessageStore(Protocol):
         """Prompts of a session in pending_agent, oldest first."""
         ...
 
+    def replacing(self, session_id: str) -> list[Record]:
+        """Queued prompts that took the place of a turn: those with `superseded_turn`, oldest first."""
+        ...
+
+    def riders(self, session_id: str) -> list[Record]:
+        """Queued prompts that ask for no turn of their own: those in mode steer or inject, oldest first (C-42)."""
+        ...
+
     def waiting(self, serving: Serving) -> list[Record]:
         """Outgoing records that an outbox still has to handle, by seq: pending ones, and thoughts, calls and results
         that nobody has marked delivered yet (K-130), of ended turns too."""

@@ -101,6 +101,20 @@ OPEN_CALLS = Statement(
 QUEUED = Statement(
     records().where(_m.session_id == param("session_id"), equals(_m.status, "pending_agent")).order_by(_m.seq)
 )
+REPLACING = Statement(
+    records()
+    .where(_m.session_id == param("session_id"), equals(_m.status, "pending_agent"), _m.superseded_turn.is_not(None))
+    .order_by(_m.seq)
+)
+RIDERS = Statement(
+    records()
+    .where(
+        _m.session_id == param("session_id"),
+        equals(_m.status, "pending_agent"),
+        _m.mode != literal_column("'followup'"),
+    )
+    .order_by(_m.seq)
+)
 _seen_live = _m.type != literal_column("'text'")
 PENDING = Served(lambda here: records().where(here, equals(_m.status, "pending")), messages)
 UNSEEN = Served(lambda here: records().where(here, equals(_m.status, "responded"), _seen_live), messages)
@@ -242,6 +256,14 @@ class SqlMessageStore:
     def queued(self, session_id: str) -> list[Record]:
         """Prompts in pending_agent."""
         return [record_of(row) for row in self._link.rows(QUEUED, session_id=session_id)]
+
+    def replacing(self, session_id: str) -> list[Record]:
+        """Queued prompts that took the place of a turn."""
+        return [record_of(row) for row in self._link.rows(REPLACING, session_id=session_id)]
+
+    def riders(self, session_id: str) -> list[Record]:
+        """Queued prompts in mode steer or inject."""
+        return [record_of(row) for row in self._link.rows(RIDERS, session_id=session_id)]
 
     def waiting(self, serving: Serving) -> list[Record]:
         """What an outbox still has to handle."""

@@ -133,6 +133,12 @@ Index(
 )
 Index("messages_of_turn", _m.turn_id, sqlite_where=text("turn_id IS NOT NULL"))
 Index("messages_queued_in_session", _m.session_id, _m.chatbot_id, sqlite_where=text("status = 'pending_agent'"))
+Index(
+    "messages_queued_replacing",
+    _m.session_id,
+    sqlite_where=text("status = 'pending_agent' AND superseded_turn IS NOT NULL"),
+)
+Index("messages_queued_riders", _m.session_id, sqlite_where=text("status = 'pending_agent' AND mode <> 'followup'"))
 Index("messages_queued_for_bot", _m.chatbot_id, sqlite_where=text("status = 'pending_agent'"))
 Index("messages_queued_in_channel", _m.chatbot_id, _m.channel_id, sqlite_where=text("status = 'pending_agent'"))
 Index(

@@ -13,8 +13,9 @@ from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import ChangeKind, Serving
 from kesoku.messages.message import Message
+from kesoku.messages.record import Record
 from kesoku.messages.source import RelaySource
-from kesoku.ports import Store
+from kesoku.ports import Store, Transaction
 from kesoku.testing.store_material import (
     ELSEWHERE,
     HERE,
@@ -213,6 +214,20 @@ class MessageContract:
         await store.write(add(prompt(), session="s2"))
         await store.write(move(records[0], S.PROCESSING, S.PENDING_AGENT))
         assert ids(await store.read(lambda tx: tx.messages.queued("s1"))) == [records[1].id, records[3].id]
+
+    async def test_queued_prompts_that_replace_a_turn_or_ride_along(self, store: Store) -> None:
+        plain, steered, injected = await store.write(add(prompt(), prompt(mode="steer"), prompt(mode="inject")))
+        replacing, started = prompt(), prompt()
+
+        def mark(tx: Transaction) -> list[Record]:
+            posts = (replacing, started)
+            return [tx.messages.insert(each, session_id="s1", at=1, superseded_turn=plain.id) for each in posts]
+
+        _, begun = await store.write(mark)
+        await store.write(move(begun, S.PROCESSING, S.PENDING_AGENT))
+        await store.write(add(prompt(mode="steer"), session="s2"))
+        assert ids(await store.read(lambda tx: tx.messages.replacing("s1"))) == [replacing.message.id]
+        assert ids(await store.read(lambda tx: tx.messages.riders("s1"))) == [steered.id, injected.id]
 
     async def test_what_an_outbox_has_to_handle(self, store: Store) -> None:
         (asker,) = await store.write(add(prompt()))

@@ -178,6 +178,8 @@ def test_a_second_chat_beside_the_first_takes_a_channel_of_its_own(home: Home) -
 
 
 def test_killed_in_the_middle_the_answer_still_comes_once(home: Home) -> None:  # complaints 21 23 24
+    # Without this the second message would interrupt the turn that is resumed.
+    (home.work / "config.toml").write_text('[agent]\nbusy = "queue"\n', encoding="utf-8")
     first = home.start("chat", "--json", "slow 3")
     assert first.stdout is not None
     while '"answer_delta"' not in first.stdout.readline():

@@ -98,6 +98,8 @@ INDEXES = {
     "lease.RENEW": "leases_held",
     "lease.STRANDED": "messages_processing",
     "message.QUEUED": "messages_queued_in_session",
+    "message.REPLACING": "messages_queued_replacing",
+    "message.RIDERS": "messages_queued_riders",
     "message.OPEN_CALLS": "messages_open_call",
     "message.PENDING.of_bot": "messages_pending",
     "message.PENDING.in_channel": "messages_pending",

@@ -145,6 +145,14 @@ class MemoryMessages:
         """See the port."""
         return [each for each in self.all_queued() if each.session_id == session_id]
 
+    def replacing(self, session_id: str) -> list[Record]:
+        """See the port."""
+        return [each for each in self.queued(session_id) if each.superseded_turn]
+
+    def riders(self, session_id: str) -> list[Record]:
+        """See the port."""
+        return [each for each in self.queued(session_id) if each.mode != "followup"]
+
     def all_queued(self) -> list[Record]:
         """Every prompt in pending_agent, oldest first."""
         ids = sorted(self._tables.queue, key=lambda each: self._tables.queue[each])

@@ -4,8 +4,10 @@ import pytest
 
 from kesoku.errors import Deposed
 from kesoku.messages import make
+from kesoku.messages.content import Question
 from kesoku.messages.enums import MessageStatus as S
-from kesoku.messages.lifecycle import Claim
+from kesoku.messages.freeze import EMPTY
+from kesoku.messages.lifecycle import Asked, Claim
 from kesoku.messages.record import Post, Record
 from kesoku.ports import Store
 from kesoku.testing.bench import EVERYTHING, ROOM, Bench, prompt
@@ -184,3 +186,27 @@ async def test_recovery_by_two_processes_counts_once(bench: Bench) -> None:
     assert await bench.gateway.recover() + await other.recover() == 1
     lease = (await bench.store.read(lambda tx: tx.leases.next(EVERYTHING))) is not None
     assert lease
+
+
+@pytest.mark.parametrize(("when", "healed"), [("never", 0), ("while parked", 0), ("before the crash", 1)])
+async def test_a_call_that_waits_for_a_person_is_no_orphan(bench: Bench, store: Store, when: str, healed: int) -> None:
+    # complaint 165; K-167
+    await bench.say()
+    call = await bench.call(await bench.claim("dead"))
+    question = Question(id=call.id, text="May I?", choices=("yes", "no"))
+    asked = Asked(question=question, turn_id=call.turn_id or "", address=call.address, purpose=EMPTY, who=())
+    await store.write(lambda tx: tx.questions.add(asked))
+
+    async def answer() -> None:
+        await bench.clock.advance(1)
+        at = bench.clock.now()
+        assert await store.write(lambda tx: tx.questions.answer(call.id, choice="yes", by="user:ada", at=at))
+        await bench.clock.advance(1)
+
+    if when == "before the crash":
+        await answer()
+    bench.presence.dead.add("dead")
+    await bench.gateway.recover()
+    if when == "while parked":
+        await answer()
+    assert len(await bench.gateway.repair((await bench.claim("w2")).fence)) == healed
