@@ -20,9 +20,10 @@ from rich.text import Text
 
 COLUMNS, ROWS = 92, 40
 KEYS = (
-    ("what is 6 * 7?", "42"),
-    ("run ls -1 docs", "May I run"),
-    ("y", "says:"),
+    ("think about the sea", "For real answers"),
+    ("what is 6 * 7?", "says: 42"),
+    ("run ls -1 tests", "May I run"),
+    ("y", "run_shell_command says:"),
 )
 _SVG = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">

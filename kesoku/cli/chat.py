@@ -15,7 +15,9 @@ from kesoku import plugins
 from kesoku.adapter.manifest import Manifest
 from kesoku.app import App, Job, Place
 from kesoku.app.model import OFFLINE, choose
+from kesoku.app.secret import conceal
 from kesoku.cli.exit import Exit
+from kesoku.cli.say import complain
 from kesoku.cli.settings import logged, settings
 from kesoku.config import Loaded
 from kesoku.errors import NoSuchSession, ServedElsewhere
@@ -30,6 +32,7 @@ _RECALLED = 400
 
 def run(options: argparse.Namespace) -> int:
     """Sit until the person leaves; the exit code says how it went."""
+    conceal()
     loaded = settings(options.config)
     place = Place.of(loaded.config, os.environ)
     place.prepare()
@@ -78,7 +81,7 @@ async def _open(
         here = Address(chatbot_id=BOT, channel_id=channel)
         for address in app.stands_in:
             text = f"nobody serves {address} now: it is answered here, and `kesoku run` will deliver it"
-            print(f"kesoku: {text}", file=sys.stderr)
+            complain(text)
         if target is None:
             await _bind(app, here, options)
             (bot,) = app.bots

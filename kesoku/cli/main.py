@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kesoku.cli.exit import EXIT, Exit, code_of
+from kesoku.cli.say import complain
 from kesoku.errors import KesokuError
 
 _UNWRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
@@ -50,12 +51,12 @@ def _guarded(options: argparse.Namespace) -> int:
         sys.stdout = None
         return Exit.BROKEN_PIPE
     except KesokuError as error:
-        print(f"kesoku: {error}", file=sys.stderr)
+        complain(str(error))
         return code_of(error)
     except OSError as error:
         if error.errno not in _UNWRITTEN:
             raise
-        print(f"kesoku: the output cannot be written ({error.strerror})", file=sys.stderr)
+        complain(f"the output cannot be written ({error.strerror})")
         return Exit.CANNOT_STORE
 
 

@@ -9,6 +9,7 @@ from kesoku.adapter.manifest import AdapterConfig, Manifest
 from kesoku.adapter.supervisor import Ending
 from kesoku.app import App, Job
 from kesoku.app.model import choose
+from kesoku.app.secret import conceal
 from kesoku.cli.exit import Exit
 from kesoku.cli.settings import logged, settings
 from kesoku.config import Config, Loaded
@@ -17,6 +18,7 @@ from kesoku.errors import NothingToServe
 
 def run(options: argparse.Namespace) -> int:
     """Serve; the exit code says why it ended."""
+    conceal()
     loaded = settings(options.config)
     with logged(loaded, default=None):
         return asyncio.run(_serve(options, loaded))

@@ -1,11 +1,11 @@
 """Loading the configuration for a command, with its warnings said on standard error; its log."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from kesoku import log
+from kesoku.cli.say import complain
 from kesoku.config import Loaded, load
 
 
@@ -13,7 +13,7 @@ def settings(path: Path | None) -> Loaded:
     """The valid configuration. Raises ConfigError."""
     loaded = load(path)
     for warning in loaded.warnings:
-        print(f"kesoku: warning: {warning}", file=sys.stderr)
+        complain(f"warning: {warning}")
     return loaded
 
 
