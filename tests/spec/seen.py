@@ -28,6 +28,7 @@ async def main(folder: Path) -> None:
         "W-answer",
         reply(),
         "N-answer",
+        "C-answer",
     )
     office = Office(model, tools=[look])
     station = Station(manifest=MANIFEST, store=office.store, gateway=office.gateway, clock=office.clock, folder=folder)
@@ -42,7 +43,7 @@ async def main(folder: Path) -> None:
 
 
 async def _later(office: Office) -> None:
-    """When the first turn is over a job ends, and when that is answered something fails."""
+    """When the first turn is over a job ends, when that is answered something fails, and at last a schedule asks."""
     here = Address(chatbot_id="cli", channel_id="cli")
     async with office.gateway.listen(lambda change: change.after == "delivered", cursor=0) as changes:
         async for change in changes:
@@ -51,6 +52,8 @@ async def _later(office: Office) -> None:
             if change.record.message.rendered == "W-answer":
                 error = make.error_answer("E-error")
                 await office.gateway.post(Post(message=error, address=here))
+            if change.record.message.rendered == "N-answer":
+                await office.gateway.accept([Post(message=make.cron_prompt("C-schedule"), address=here)])
 
 
 if __name__ == "__main__":

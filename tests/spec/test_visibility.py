@@ -190,7 +190,7 @@ async def test_what_reaches_a_platform(title: str, platform: str, tmp_path: Path
 
 
 def test_the_terminal_shows_everything_in_its_colours(tmp_path: Path) -> None:
-    # K-097, K-103, K-106, K-162, K-190, K-194, K-198, K-202, K-206, K-210, K-217: the terminal
+    # K-076, K-097, K-103, K-106, K-162, K-190, K-194, K-198, K-202, K-206, K-210, K-217: the terminal
     screen = pyte.HistoryScreen(100, 60, history=1000)
     stream, decoder = pyte.Stream(screen), codecs.getincrementaldecoder("utf-8")()
     kept = {name: value for name, value in os.environ.items() if name.startswith(("PATH", "COV", "PYTHON"))}
@@ -219,7 +219,7 @@ def test_the_terminal_shows_everything_in_its_colours(tmp_path: Path) -> None:
         child.send("U-text\r")
         wait_for("T-answer", "plot.txt", "W-answer", "E-error")
         child.send("again\r")
-        wait_for("N-answer")
+        wait_for("N-answer", "C-schedule", "C-answer")
         child.send("/quit\r")
         child.expect(pexpect.EOF, timeout=20)
     finally:
@@ -235,6 +235,7 @@ def test_the_terminal_shows_everything_in_its_colours(tmp_path: Path) -> None:
         "T-answer",
         "file plot.txt",
         "E-error",
+        "Cronjob › C-schedule",
     ]
     assert {mark: shown.count(mark) for mark in marks} == dict.fromkeys(marks, 1)
     statuses = json.loads((tmp_path / "statuses.json").read_text())
