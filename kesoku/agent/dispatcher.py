@@ -166,7 +166,8 @@ class Dispatcher:
         """
         while True:
             change = await self._patiently("read the event log", changes.__anext__)
-            self._wake.set()
+            if change.record.status is MessageStatus.PENDING_AGENT:
+                self._wake.set()
             if change.record.status is MessageStatus.INTERRUPTED:
                 self._interrupt(change.record)
 

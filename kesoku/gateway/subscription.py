@@ -22,6 +22,7 @@ class LogSubscription:
         self.cursor = cursor
         self._store, self._accepts, self._poll = store, accepts, poll
         self._page: deque[Change] = deque()
+        self._behind = True
         self._news = asyncio.Event()
 
     def wake(self) -> None:
@@ -44,10 +45,13 @@ class LogSubscription:
             await self._read()
 
     async def _read(self) -> None:
-        self._news.clear()
-        cursor = self.cursor
-        self._page.extend(await self._store.read(lambda tx: tx.events.after(cursor, PAGE)))
-        if not self._page:
+        """Read on; after a page that was not full only when there may be news."""
+        if not self._behind:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._poll):
                     await self._news.wait()
+        self._behind = True  # also when the read is cancelled or fails
+        self._news.clear()
+        cursor = self.cursor
+        self._page.extend(await self._store.read(lambda tx: tx.events.after(cursor, PAGE)))
+        self._behind = len(self._page) == PAGE

@@ -9,7 +9,10 @@ from itertools import groupby
 from typing import Any
 
 from kesoku.history import block
+from kesoku.history.memo import Memo
 from kesoku.history.order import Placed
+from kesoku.history.pair import results
+from kesoku.history.weight import weight
 from kesoku.messages.record import Record
 from kesoku.messages.turn import Block, CallBlock, Reply, TextBlock, Turn
 
@@ -19,10 +22,11 @@ _STAGES = {"thought": "said", "tool_call": "said", "answer": "answered"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chapter:
-    """The pieces of one turn. `kept` says that a history budget must not leave it out."""
+    """The pieces of one turn and their tokens. `kept` says that a history budget must not leave it out."""
 
     pieces: tuple[Turn, ...]
     kept: bool
+    weight: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +45,22 @@ class Writer:
     fresh: frozenset[str]
     """Turns that keep their files."""
 
-    def chapter(self, turn_id: str, entries: Sequence[Placed]) -> Chapter:
+    def chapter(self, entries: tuple[Placed, ...]) -> Chapter:
+        """The chapter of one turn; that of a past one may be known already."""
+        turn_id = entries[0].turn_id
+        if self.selected is not None or turn_id == self.active or turn_id in self.fresh:
+            return self.written(entries)
+        calls = (each.record.id for each in entries if each.record.kind == "tool_call")
+        return _past(self.style, (*entries, *(self.results[call] for call in calls if call in self.results)))
+
+    def written(self, entries: tuple[Placed, ...]) -> Chapter:
         """The pieces of one turn, in the order of its entries."""
         rounds = [tuple(run) for _, run in groupby(entries, key=lambda each: each.round)]
+        pieces = tuple(piece for each in rounds for piece in self._round(each))
         return Chapter(
-            pieces=tuple(piece for each in rounds for piece in self._round(each)),
-            kept=turn_id == self.active or any(each.record.kind == "summary" for each in entries),
+            pieces=pieces,
+            kept=entries[0].turn_id == self.active or any(each.record.kind == "summary" for each in entries),
+            weight=sum(map(weight, pieces)),
         )
 
     def _round(self, entries: Sequence[Placed]) -> Iterator[Turn]:
@@ -108,6 +122,16 @@ class Writer:
         )
 
 
+def _write_past(style: block.Style, made_of: tuple[Placed | Record, ...]) -> Chapter:
+    returned = results(each for each in made_of if isinstance(each, Record))
+    writer = Writer(style=style, results=returned, selected=None, replies={}, active=None, fresh=frozenset())
+    return writer.written(tuple(each for each in made_of if isinstance(each, Placed)))
+
+
+_past = Memo(_write_past, limit=32 * 1024 * 1024)
+"""The chapter of a past turn by all that it is made of: the style, its entries, and the results of its calls."""
+
+
 def _by(reply: Reply, record: Record) -> bool:
     source: Any = record.message.source
     return source.kind == "model" and bool(source.provider == reply.provider)
@@ -115,6 +139,8 @@ def _by(reply: Reply, record: Record) -> bool:
 
 def joined(pieces: Sequence[Turn]) -> Turn:
     """One turn; a user's text that follows another is set off by a blank line (C-18)."""
+    if len(pieces) == 1:
+        return pieces[0]
     blocks: list[Block] = []
     for piece in pieces:
         last = blocks[-1] if blocks else None

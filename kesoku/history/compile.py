@@ -15,7 +15,6 @@ from kesoku.history.chapter import Chapter, Writer, joined
 from kesoku.history.codec import reply_from_json
 from kesoku.history.order import Placed, placed
 from kesoku.history.pair import results
-from kesoku.history.weight import weight
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Step
 from kesoku.messages.record import Record
@@ -67,7 +66,7 @@ def compile_turns(
         fresh=_fresh(chosen, active),
     )
     turns = groupby(chosen, key=lambda each: each.turn_id)
-    chapters = _fitting([writer.chapter(turn_id, tuple(run)) for turn_id, run in turns], limits.tokens)
+    chapters = _fitting([writer.chapter(tuple(run)) for _, run in turns], limits.tokens)
     return CompiledRequest(
         system=request.system or _system(order),
         turns=tuple(_alternating(piece for chapter in chapters for piece in chapter.pieces)),
@@ -125,15 +124,15 @@ def _fitting(chapters: Sequence[Chapter], tokens: int | None) -> list[Chapter]:
 
     Room is made in quarters of the budget, so that the start of the history moves rarely (provider caches).
     """
-    sizes = [sum(map(weight, chapter.pieces)) for chapter in chapters]
-    if tokens is None or sum(sizes) <= tokens:
+    size = sum(chapter.weight for chapter in chapters)
+    if tokens is None or size <= tokens:
         return list(chapters)
     quarter = max(1, tokens // 4)
-    wanted = -(-(sum(sizes) - tokens) // quarter) * quarter
+    wanted = -(-(size - tokens) // quarter) * quarter
     kept = []
-    for chapter, size in zip(chapters, sizes, strict=True):
+    for chapter in chapters:
         if wanted > 0 and not chapter.kept:
-            wanted -= size
+            wanted -= chapter.weight
         else:
             kept.append(chapter)
     return kept if len(kept) == len(chapters) else [_OMISSION, *kept]

@@ -59,13 +59,27 @@ class ResultBlock:
 Block = TextBlock | CallBlock | MediaBlock | ResultBlock
 
 
+class _Digested:
+    """A place beside the fields, where a frozen value remembers its digest; no part of the value."""
+
+    __slots__ = ("_digest",)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(_Digested):
     """One entry of the alternating history. `sources` names (message id, version) of what went in, in order."""
 
     role: Literal["user", "model"]
     blocks: tuple[Block, ...]
     sources: tuple[tuple[str, int], ...] = ()
+
+    def digest(self) -> str:
+        """SHA-256 over the canonical form; computed once, for a past turn stands in many requests."""
+        known: str | None = getattr(self, "_digest", None)
+        if known is None:
+            known = _sha256(self)
+            object.__setattr__(self, "_digest", known)
+        return known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +112,12 @@ class CompiledRequest:
     options: Mapping[str, Any] = EMPTY
 
     def digest(self) -> str:
-        """SHA-256 over a canonical form; equal digests mean that the model was sent the same."""
-        return hashlib.sha256(_canonical(self).encode("utf-8", "surrogatepass")).hexdigest()
+        """SHA-256 over the canonical form of all fields, in which the digest of each turn stands for the turn.
+
+        Equal digests mean that the model was sent the same.
+        """
+        named = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return _sha256({**named, "turns": [turn.digest() for turn in self.turns]})
 
 
 class Finish(StrEnum):
@@ -175,8 +193,10 @@ class Reply:
         return "".join(b.text for b in self.blocks if isinstance(b, TextBlock) and b.thought)
 
 
-def _canonical(value: Any) -> str:
-    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False, default=str)
+def _sha256(value: Any) -> str:
+    """Of the canonical form: JSON with sorted keys, bytes in hex, values with the names of their types and fields."""
+    text = json.dumps(_plain(value), sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _plain(value: Any) -> Any:

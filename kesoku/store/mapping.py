@@ -28,6 +28,8 @@ UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError
 _LOST = "A message that belongs here can no longer be read: its row in the database is damaged."
 _SECOND = 1_000_000
 _LATEST = 2**63 - 1
+_SMALL = 4096
+"""Letters of the content of a row that is remembered, so that thousands of them need little room."""
 
 _log = logging.getLogger(__name__)
 _party = lru_cache(1024)(party)
@@ -61,6 +63,8 @@ _MESSAGE = (
     _m.metadata,
     _m.version,
 )
+_STATUS, _CONTENT = 8, 3
+"""Where they stand in the placement and in the message."""
 RECORD = (*_PLACEMENT, *_MESSAGE)
 """The columns of a record, in the order in which `record_of` takes them."""
 _measured = and_(turns.c.turn_id == _m.turn_id, equals(_m.kind, "answer"), equals(_m.source_kind, "model"))
@@ -152,14 +156,30 @@ def placement_of(post: Post, *, session_id: str, at: int, superseded_turn: str |
 
 
 def record_of(row: Row) -> Record:
-    """The record of a row of `RECORD`. A damaged row is a notice that says so, for it must not hold up the others."""
+    """The record of a row of `RECORD`. A damaged row is a notice that says so, for it must not hold up the others.
+
+    The same row gives the same record: small ones are remembered by all of their columns, as they were read just now.
+    """
     place, body = row[: len(_PLACEMENT)], row[len(_PLACEMENT) :]
-    seq, session, session_n, parent, turn, round_, bot, channel, status, mode, over, by, metrics = place
     try:
-        message, facts = _message_of(body), EMPTY if metrics is None else FrozenDict(turn_metrics=from_json(metrics))
+        return (_remembered if len(body[_CONTENT]) <= _SMALL else _intact)(place, body)
     except UNREADABLE as error:
-        message, facts = _lost(body, status), FrozenDict(damaged=str(error))
+        message = _lost(body, place[_STATUS])
         _log.error("message %s is damaged in the database: %s", message.id, error)
+        return _placed(place, message, FrozenDict(damaged=str(error)))
+
+
+def _intact(place: Row, body: Row) -> Record:
+    *_, metrics = place
+    facts = EMPTY if metrics is None else FrozenDict(turn_metrics=from_json(metrics))
+    return _placed(place, _message_of(body), facts)
+
+
+_remembered = lru_cache(8192)(_intact)
+
+
+def _placed(place: Row, message: Message, facts: FrozenDict) -> Record:
+    seq, session, session_n, parent, turn, round_, bot, channel, status, mode, over, by, _ = place
     return Record(
         message=message,
         address=Address(chatbot_id=plain(bot), channel_id=plain(channel)),

@@ -7,7 +7,7 @@ from typing import TypeVar
 import pytest
 
 from kesoku.gateway import StoreGateway
-from kesoku.gateway.subscription import PAGE
+from kesoku.gateway.subscription import PAGE, LogSubscription
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import Change
@@ -93,6 +93,37 @@ async def test_cancelling_a_wait_loses_nothing(bench: Bench) -> None:
         waiting.cancel()
         await asyncio.wait([waiting])
         assert [each.record.id for each in await take(subscription, 2)] == posted
+
+
+class Frail(MemoryStore):
+    """Counts its reads; the next one fails when `broken`."""
+
+    reads, broken = 0, False
+
+    async def read(self, operation: Callable[[Transaction], T]) -> T:
+        self.reads += 1
+        if self.broken:
+            self.broken = False
+            raise OSError
+        return await super().read(operation)
+
+
+async def test_the_log_is_read_once_for_each_news_and_again_at_once_after_a_failure() -> None:
+    store = Frail()
+    bench = Bench(store)
+    subscription = LogSubscription(store, everything, cursor=0, poll=3600)
+    first = await notice(bench)
+    assert (await anext(subscription)).record.id == first
+    waiting = asyncio.ensure_future(anext(subscription))
+    await settle()
+    assert store.reads == 1
+    second = await notice(bench)
+    store.broken = True
+    subscription.wake()
+    with pytest.raises(OSError):
+        await waiting
+    async with asyncio.timeout(10):
+        assert (await anext(subscription)).record.id == second
 
 
 async def test_a_filter_that_fails_may_be_asked_again(bench: Bench) -> None:
