@@ -47,10 +47,13 @@ class Bot:
         try:
             return await self._serve()
         finally:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._outbox.drained(), linger)
-            delivery.cancel()
-            await asyncio.gather(delivery, return_exceptions=True)
+            # Cancelled once more while it lingers, it still must not leave its outbox to a store that is closed.
+            try:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._outbox.drained(), linger)
+            finally:
+                delivery.cancel()
+                await asyncio.gather(delivery, return_exceptions=True)
 
     async def _serve(self) -> Ending:
         if self.manifest.capabilities.local:
