@@ -52,6 +52,14 @@ class Terminal:
         self.stream.feed(data)
         return True
 
+    def press(self, key: str, *, until: Callable[[], object]) -> None:
+        """Press a key again and again until a condition holds, looking after each time."""
+        deadline = time.monotonic() + DEADLINE
+        while not until():
+            assert time.monotonic() < deadline, "\n".join(self.lines()[-40:])
+            self.type(key)
+            self.read(0.2)
+
     def wait(self, reached: Callable[[], object], what: str = "") -> None:
         """Read until a condition holds."""
         deadline = time.monotonic() + DEADLINE
