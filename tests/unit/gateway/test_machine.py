@@ -278,7 +278,7 @@ class Lifecycle(RuleBasedStateMachine):
 
 def test_the_rules_hold_through_any_lifecycle() -> None:
     # I1 to I8, I10 to I12 of the store's design
-    run_state_machine_as_test(Lifecycle, settings=settings(max_examples=40, stateful_step_count=60, deadline=None))
+    run_state_machine_as_test(Lifecycle, settings=settings(max_examples=30, stateful_step_count=50, deadline=None))
 
 
 def test_long_walks_see_everything() -> None:
