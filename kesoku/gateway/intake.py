@@ -104,9 +104,7 @@ class Intake:
         return self._insert(tx, replace(reply, session_id=home(tx, post, self.at)))
 
     def _tell(self, tx: Transaction, about: Record, text: str) -> None:
-        notice = self.say(about.id, text)
-        reply = Post(message=notice, address=about.address, session_id=about.session_id, parent_id=about.id)
-        self._insert(tx, reply)
+        self._insert(tx, about.beside(self.say(about.id, text)))
 
     def _insert(self, tx: Transaction, post: Post, mark: str | None = None) -> Record:
         return tx.messages.insert(post, session_id=post.session_id or "", at=self.at, superseded_turn=mark)

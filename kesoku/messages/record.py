@@ -100,6 +100,10 @@ class Record:
         """Whether the stored message could not be read, and a notice stands in for it."""
         return "damaged" in self.facts
 
+    def beside(self, message: Message) -> Post:
+        """A post at this record's place, as answers, notices and wake-ups go where they came from (K-053, K-124)."""
+        return Post(message=message, address=self.address, session_id=self.session_id, parent_id=self.id)
+
     @property
     def metadata(self) -> dict[str, Any]:
         """The documented metadata cell, composed from source, content and facts (C-08)."""
