@@ -126,11 +126,6 @@ def notice(text: str, *, reason: NoticeReason = "status", question: Question | N
     return _made(Notice, NoticeSource(reason=reason), NoticeContent(text=text, question=question))
 
 
-def compaction_notice(covered: int) -> Notice:
-    """What people read when `covered` messages were summarised (K-072)."""
-    return notice(f"{phrase.COMPACTED}: {covered} messages are summarised from here on.")
-
-
 def tool_call(
     tool: str, arguments: Mapping[str, Any], *, provider: str, model: str, replay_state: Any = None
 ) -> ToolCall:

@@ -9,8 +9,5 @@ JOB = f"{ALERT} Background Job "
 EMPTY = "Your previous response had empty content."
 """How the nudge after an empty reply begins (K-071)."""
 
-COMPACTED = "🔄 Conversation history has been automatically compacted"
-"""How the notice after a compaction begins (K-072)."""
-
 ERROR = "⚠️ An error occurred while processing your request:"
 """How the report of a failed turn begins (K-068)."""

@@ -101,7 +101,7 @@ class Record:
         return "damaged" in self.facts
 
     def beside(self, message: Message) -> Post:
-        """A post at this record's place, as answers, notices and wake-ups go where they came from (K-053, K-124)."""
+        """A post at this record's place: what is said about a message goes where the message came from."""
         return Post(message=message, address=self.address, session_id=self.session_id, parent_id=self.id)
 
     @property

@@ -151,23 +151,6 @@ async def test_what_the_machinery_says_goes_where_it_was_asked(store: Store) -> 
     }
 
 
-async def test_commands_and_jobs_speak_at_the_place_that_they_belong_to(store: Store) -> None:
-    # K-029, K-053, K-124: a compaction at the channel of its command, a wake-up where the job was started
-    bench = Bench(store)
-    here = Address(chatbot_id="discord", channel_id="123")
-    asked = await bench.say("start the job", at=here)
-    compaction = Post(message=make.compaction_prompt(user_id="7"), address=here)
-    (compact,) = await bench.gateway.accept([compaction])
-    (woken,) = await bench.gateway.accept([asked.beside(make.wakeup("job_123", "exit 0"))])
-    rows = [(each.to_row()["chatbot_id"], each.to_row()["channel_id"]) for each in (compact, woken)]
-    assert rows == [("discord", "123")] * 2
-    assert (woken.session_id, woken.parent_id, woken.status) == (asked.session_id, asked.id, S.PENDING_AGENT)
-    assert [(each.message.author, each.message.role) for each in (compact, woken)] == [
-        ("System", MessageRole.USER),
-        ("System", MessageRole.SYSTEM),
-    ]
-
-
 async def test_two_bots_and_a_worker_meet_in_the_store_alone(store: Store, tmp_path: Path) -> None:
     # K-251
     office = Office(ScriptedModel("to the first", "to the second"), store=store)

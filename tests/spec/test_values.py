@@ -189,8 +189,6 @@ def test_texts_that_the_seed_fixes() -> None:  # K-068 K-069 K-070 K-071 K-032 K
     assert make.nudge().rendered.startswith("Your previous response had empty content.")
     begins = "⚠️ An error occurred while processing your request:"
     assert make.error_answer("x").rendered.startswith(begins)
-    begins = "🔄 Conversation history has been automatically compacted"
-    assert make.compaction_notice(12).rendered.startswith(begins)  # K-072
     begins = "[System Notification] The user manually requested compaction"
     assert make.compaction_prompt().rendered.startswith(begins)
 
