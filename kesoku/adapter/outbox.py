@@ -356,6 +356,8 @@ class Outbox:
         task = asyncio.create_task(guarded())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        # Cancelled before its first step, a task leaves its work unawaited.
+        task.add_done_callback(lambda _: work.close())
 
     async def _aclose(self) -> None:
         await self._courier.land()

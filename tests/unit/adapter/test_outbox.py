@@ -1,6 +1,7 @@
 """Delivery: order, retries, refusals, doubt, restarts (store rule 9)."""
 
 import asyncio
+import inspect
 import threading
 from typing import Any, ClassVar
 
@@ -584,3 +585,20 @@ async def test_a_long_answer_is_rendered_beside_the_loop(world: Any, quiet: Any)
         await quiet(station)
         assert {await station.status(each) for each in answers} == {S.DELIVERED}
     assert Witness.beside == {10: False, 30_000: True}
+
+
+async def test_work_that_is_stopped_before_its_first_step_is_not_left_unawaited(world: Any) -> None:
+    outbox = world.station().outbox
+    begun: list[str] = []
+
+    async def work() -> None:
+        begun.append("never")
+
+    left = work()
+    outbox._spawn(left)
+    (task,) = outbox._tasks
+    task.cancel()
+    await asyncio.wait({task})
+    await settle()
+    assert begun == []
+    assert inspect.getcoroutinestate(left) == inspect.CORO_CLOSED, "so that nothing warns of it later"
