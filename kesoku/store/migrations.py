@@ -67,9 +67,14 @@ def _create(link: Link) -> None:
 
 
 def _version(database: Database, link: Link, known: int) -> int:
-    version = _pragma(link, "user_version")
-    ours = _pragma(link, "application_id") == APPLICATION_ID
-    if not ours and (version or link.script("SELECT 1 FROM sqlite_schema LIMIT 1")):
+    link.script("BEGIN")  # one snapshot: another process may make the tables between two reads
+    try:
+        version = _pragma(link, "user_version")
+        ours = _pragma(link, "application_id") == APPLICATION_ID
+        filled = bool(link.script("SELECT 1 FROM sqlite_schema LIMIT 1"))
+    finally:
+        link.rollback()
+    if not ours and (version or filled):
         raise StoreForeign(path=database.path)
     if version > known:
         raise StoreNewer(path=database.path, found=version, known=known)
