@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from kesoku.testing.gemini import LoopbackGemini
-from kesoku.testing.gemini_script import Answer, Call, Hang, Say, Think, rate_limited
+from kesoku.testing.gemini.script import Answer, Call, Hang, Say, Think, rate_limited
 
 from .conftest import Home
 

@@ -8,7 +8,7 @@ from kesoku.agent.limits import TurnLimits
 from kesoku.errors import ModelRateLimited
 from kesoku.llm.gemini import GeminiConfig, GeminiModel
 from kesoku.testing.gemini import LoopbackGemini
-from kesoku.testing.gemini_script import Answer, Call, Say, Think
+from kesoku.testing.gemini.script import Answer, Call, Say, Think
 from kesoku.testing.model import Held, ScriptedModel, call, reply
 from kesoku.testing.office import Office
 from kesoku.tools import Policy, Tool

@@ -12,7 +12,7 @@ from kesoku import errors
 from kesoku.errors import ModelError, ModelRateLimited, ModelRequestRefused, ModelUnavailable
 from kesoku.history.weight import tokens_of
 from kesoku.llm.estimate import estimate
-from kesoku.llm.profile import PROFILES, profile_of
+from kesoku.llm.gemini.profile import PROFILES, profile_of
 from kesoku.llm.retry import Backoff
 from kesoku.messages.turn import CallBlock, CompiledRequest, MediaBlock, ResultBlock, Turn
 

@@ -22,8 +22,8 @@ from kesoku.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
-from kesoku.llm.gemini_errors import Call, foreign, foreign_errors, translate
-from kesoku.testing.gemini_script import overloaded, rate_limited
+from kesoku.llm.gemini.failure import Call, foreign, foreign_errors, translate
+from kesoku.testing.gemini.script import overloaded, rate_limited
 
 FIRST = Call(model="g", wanted="gemini-x", secret="SECRET", stage="first_chunk", seconds=3)
 IDLE = Call(model="g", wanted="gemini-x", secret="SECRET", stage="idle", seconds=4)

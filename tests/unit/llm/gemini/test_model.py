@@ -25,7 +25,7 @@ from kesoku.errors import (
 from kesoku.llm.gemini import MANIFEST, GeminiConfig, GeminiModel
 from kesoku.messages.turn import Delta, Finish, MediaBlock, Reply, TextBlock, Turn
 from kesoku.testing.gemini import LoopbackGemini
-from kesoku.testing.gemini_script import (
+from kesoku.testing.gemini.script import (
     HTML_502,
     NO_CANDIDATE,
     NO_CONTENT,

@@ -1,59 +1,25 @@
-"""Gemini over google-genai's async streaming: requests, limits and retries; the words are in gemini_wire.py.
+"""Gemini over google-genai's async streaming: requests, limits and retries; the words are in wire.py.
 
 One attempt is one HTTP request. A failed attempt is repeated by this layer alone, and only while nothing of the answer
 was shown. Cancelling the reader closes the socket at once.
 """
 
 import asyncio
-import os
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
-
-from kesoku.errors import ModelError, ModelKeyMissing, ModelStreamBroken
+from kesoku.errors import ModelError, ModelStreamBroken
 from kesoku.llm.estimate import estimate
-from kesoku.llm.gemini_client import Endpoint, Sockets, borrow, give_back
-from kesoku.llm.gemini_errors import Call, Stage, foreign_errors
-from kesoku.llm.gemini_reply import ReplyBuilder
-from kesoku.llm.gemini_wire import Json, own_names, to_config, to_contents
-from kesoku.llm.manifest import ModelManifest
-from kesoku.llm.profile import Thinking, profile_of
+from kesoku.llm.gemini.client import Sockets, borrow, give_back
+from kesoku.llm.gemini.config import GeminiConfig, endpoint_of
+from kesoku.llm.gemini.failure import Call, Stage, foreign_errors
+from kesoku.llm.gemini.profile import profile_of
+from kesoku.llm.gemini.reply import ReplyBuilder
+from kesoku.llm.gemini.wire import Json, own_names, to_config, to_contents
 from kesoku.llm.retry import Backoff
 from kesoku.messages.turn import CompiledRequest, Delta, Reply
-
-KEY_VARIABLES = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
-"""Where a key is looked for when the config has none, in this order."""
-BASE_URL_VARIABLE = "GOOGLE_GEMINI_BASE_URL"
-
-
-class GeminiConfig(BaseModel):
-    """`[models.<name>]` of a Gemini model."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    model: str = Field(default="gemini-3.5-flash", pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$")
-    """The provider's name of the model."""
-    api_key: SecretStr | None = None
-    """The key from Google AI Studio; when left out, GEMINI_API_KEY or GOOGLE_API_KEY of the environment."""
-    base_url: str | None = Field(default=None, pattern=r"^https?://")
-    """Another address than Google's; when left out, GOOGLE_GEMINI_BASE_URL of the environment."""
-    api_version: Literal["v1beta", "v1"] = "v1beta"
-    """Aliases such as gemini-flash-latest exist on v1beta only."""
-    thinking: Thinking = "auto"
-    """How deep to think, in one word for every family; auto leaves it to the model."""
-    temperature: float | None = Field(default=None, ge=0.0, le=2.0)
-    """When left out, the model's own."""
-    max_output_tokens: int | None = Field(default=None, ge=1)
-    """Thoughts count as output. When left out, the model's own limit."""
-    first_chunk_seconds: float = Field(default=60.0, gt=0.0)
-    """How long to wait for an answer to begin, connecting included."""
-    idle_seconds: float = Field(default=60.0, gt=0.0)
-    """How long an answer may pause."""
-    retries: int = Field(default=3, ge=0, le=10)
-    """How often to ask again after a failure that may pass."""
 
 
 class GeminiModel:
@@ -74,11 +40,7 @@ class GeminiModel:
         self.name = name
         self._config = config
         self._profile = profile_of(config.model)
-        self._endpoint = Endpoint(
-            api_key=_key(name, config, environment),
-            base_url=config.base_url or environment.get(BASE_URL_VARIABLE) or None,
-            api_version=config.api_version,
-        )
+        self._endpoint = endpoint_of(name, config, environment)
         self._backoff = Backoff(retries=config.retries)
         self._sleep, self._jitter = sleep, jitter
 
@@ -157,19 +119,3 @@ class GeminiModel:
             stage=stage,
             seconds=config.first_chunk_seconds if stage == "first_chunk" else config.idle_seconds,
         )
-
-
-def _key(name: str, config: GeminiConfig, environment: Mapping[str, str]) -> SecretStr:
-    given = config.api_key.get_secret_value() if config.api_key else ""
-    found = (text.strip() for text in (given, *(environment.get(variable, "") for variable in KEY_VARIABLES)))
-    key = next((text for text in found if text), None)
-    if key is None:
-        raise ModelKeyMissing(model=name, variables=KEY_VARIABLES)
-    return SecretStr(key)
-
-
-def _create(name: str, config: GeminiConfig) -> GeminiModel:
-    return GeminiModel(name=name, config=config, environment=os.environ)
-
-
-MANIFEST = ModelManifest(name="gemini", title="Google Gemini", config=GeminiConfig, create=_create)

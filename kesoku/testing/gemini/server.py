@@ -7,10 +7,9 @@
 
 Without a script it understands what the offline model understands (`kesoku.llm.offline`) and echoes the rest. Use
 `LoopbackGemini.in_thread()` where the test itself runs or blocks event loops, and `python -m kesoku.testing.gemini
---port 0` by hand. What a request must look like is in gemini_grammar.py, what can be answered in gemini_script.py.
+--port 0` by hand. What a request must look like is in grammar.py, what can be answered in script.py.
 """
 
-import argparse
 import asyncio
 import base64
 import contextlib
@@ -18,7 +17,6 @@ import json
 import re
 import socket
 import struct
-import sys
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -27,9 +25,9 @@ from typing import Any, NoReturn, Self
 
 from aiohttp import web
 
-from kesoku.testing.gemini_brain import think
-from kesoku.testing.gemini_grammar import check, invalid, normal, sign
-from kesoku.testing.gemini_script import (
+from kesoku.testing.gemini.brain import think
+from kesoku.testing.gemini.grammar import check, invalid, normal, sign
+from kesoku.testing.gemini.script import (
     Answer,
     Blocked,
     Call,
@@ -330,24 +328,3 @@ async def _fault(request: web.Request, fault: Reset | Hang | ErrorEvent | None) 
         linger = struct.pack("ii", 1, 0)
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         transport.abort()
-
-
-async def _serve(port: int, key: str) -> None:
-    async with LoopbackGemini(port=port, key=key) as server:
-        sys.stdout.write(f"{server.base_url}\n")
-        sys.stdout.flush()
-        await asyncio.Event().wait()
-
-
-def main() -> None:
-    """Serve until interrupted; the first line of output is the base URL."""
-    parser = argparse.ArgumentParser(prog="python -m kesoku.testing.gemini", description=main.__doc__)
-    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
-    parser.add_argument("--key", default="test-key", help="the API key that is accepted")
-    given = parser.parse_args()
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(given.port, given.key))
-
-
-if __name__ == "__main__":
-    main()

@@ -4,7 +4,7 @@ from typing import Any
 
 from kesoku.llm.offline import UNKNOWN, decide
 from kesoku.messages.turn import Block, CallBlock, CompiledRequest, ResultBlock, TextBlock, ToolSpec, Turn
-from kesoku.testing.gemini_script import Answer, Call, Say, Think
+from kesoku.testing.gemini.script import Answer, Call, Say, Think
 
 
 def think(body: dict[str, Any]) -> Answer:

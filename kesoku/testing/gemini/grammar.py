@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kesoku.testing.gemini_script import Refusal
+from kesoku.testing.gemini.script import Refusal
 
 Json = dict[str, Any]
 

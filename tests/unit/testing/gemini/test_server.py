@@ -13,8 +13,8 @@ import aiohttp
 import pytest
 
 from kesoku.testing.gemini import LoopbackGemini
-from kesoku.testing.gemini_grammar import STAND_INS, check, normal, sign
-from kesoku.testing.gemini_script import Answer, Call, Part, Say, Think
+from kesoku.testing.gemini.grammar import STAND_INS, check, normal, sign
+from kesoku.testing.gemini.script import Answer, Call, Part, Say, Think
 
 USER = {"role": "user", "parts": [{"text": "hi"}]}
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from kesoku.llm.gemini_reply import FINISHES, ReplyBuilder
+from kesoku.llm.gemini.reply import FINISHES, ReplyBuilder
 from kesoku.messages.turn import CallBlock, Delta, Finish, Reply, TextBlock, Usage
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kesoku.llm.profile import Profile
+from kesoku.llm.gemini.profile import Profile
 from kesoku.messages.turn import Block, CallBlock, CompiledRequest, MediaBlock, ResultBlock, TextBlock, ToolSpec, Turn
 
 STAND_IN = b"skip_thought_signature_validator"

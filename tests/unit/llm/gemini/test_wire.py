@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kesoku.llm.gemini_wire import INLINE_LIMIT, STAND_IN, clean, own_names, to_config, to_contents, wire_name
-from kesoku.llm.profile import profile_of
+from kesoku.llm.gemini.profile import profile_of
+from kesoku.llm.gemini.wire import INLINE_LIMIT, STAND_IN, clean, own_names, to_config, to_contents, wire_name
 from kesoku.messages.turn import (
     Block,
     CallBlock,
@@ -20,7 +20,7 @@ from kesoku.messages.turn import (
     ToolSpec,
     Turn,
 )
-from kesoku.testing.gemini_grammar import check, sign
+from kesoku.testing.gemini.grammar import check, sign
 
 NEW = profile_of("gemini-3.5-flash")
 OLD = profile_of("gemini-2.5-flash")
