@@ -5,11 +5,12 @@ from pages.markdown import line, members, prose, protocol, table, tree, value
 from kesoku.adapter import command, event, manifest, outgoing, spi
 from kesoku.errors import Ambiguous, Hold, LoginNeeded, Refused, RetryLater
 from kesoku.messages.visibility import Presentation, Visibility
+from kesoku.ports import Finding
 
 _INTRO = """
 Import all of it from `kesoku.adapter`. A whole adapter is shown in [write an adapter](../how-to/write-an-adapter.md).
 """
-_SELF = (manifest.Manifest, manifest.Capabilities, manifest.AdapterConfig, manifest.Pace, manifest.Finding)
+_SELF = (manifest.Manifest, manifest.Capabilities, manifest.AdapterConfig, manifest.Pace, Finding)
 _HEARD = (event.Principal, event.Prompt, event.Edited, event.Deleted, event.Pressed, event.Command)
 _SENT = (
     outgoing.RenderContext,

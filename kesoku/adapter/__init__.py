@@ -10,10 +10,8 @@ from kesoku.adapter.manifest import (
     AdapterConfig,
     AdapterFactory,
     Capabilities,
-    Finding,
     Manifest,
     Pace,
-    Severity,
 )
 from kesoku.adapter.outgoing import (
     Button,
@@ -44,6 +42,7 @@ from kesoku.errors import Ambiguous, DeliveryError, Hold, LoginNeeded, Refused, 
 from kesoku.messages.content import Attachment, Question
 from kesoku.messages.record import Address, Record
 from kesoku.messages.visibility import Presentation, Visibility
+from kesoku.ports import Finding, Severity
 
 __all__ = [
     "Adapter",

@@ -21,9 +21,9 @@ class DraftBoard:
         self._watchers.append(watcher)
         return lambda: self._watchers.remove(watcher)
 
-    def publish(self, turn_id: str, address: Address, *, step: int, thought: str, text: str) -> None:
-        """Show the whole text so far of the running step. Never blocks."""
-        draft = Draft(turn_id=turn_id, step=step, thought=thought, text=text)
+    def publish(self, turn_id: str, address: Address, *, step: int, thought: str, text: str, note: str = "") -> None:
+        """Show the whole text so far of the running step, and why it waits. Never blocks."""
+        draft = Draft(turn_id=turn_id, step=step, thought=thought, text=text, note=note)
         for on_draft, _ in tuple(self._watchers):
             on_draft(address, draft)
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
@@ -11,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 from kesoku.adapter.spi import Adapter
 from kesoku.messages.record import Address
 from kesoku.messages.visibility import Presentation, Visibility
+from kesoku.ports import Finding
 from kesoku.render import Unit
 
 _ENTRY = re.compile(r"everyone|(user|role|guild|channel):\S+")
@@ -87,24 +87,6 @@ class Capabilities:
     """The person at this machine: no access gate, and approvals are given by whoever sits there."""
     pace: Callable[[Address], Pace] = unpaced
     """How often an address may be written to, edits included."""
-
-
-class Severity(StrEnum):
-    """How bad a finding is."""
-
-    OK = "ok"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One line of `kesoku doctor`: what was checked, how it stands, and the fix."""
-
-    check: str
-    severity: Severity
-    text: str
-    fix: str = ""
 
 
 class AdapterFactory(Protocol):

@@ -82,6 +82,8 @@ class Draft:
     step: int
     thought: str
     text: str
+    note: str = ""
+    """Why the model has not begun yet: one line for those who wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 from kesoku.agent.turn import Turn
 from kesoku.errors import ModelError, ModelRateLimited, ModelStreamBroken
-from kesoku.messages.turn import CompiledRequest, Delta, Reply
+from kesoku.messages.turn import CompiledRequest, Delta, Reply, Retry
 from kesoku.ports import ChatModel, Drafts
 
 _log = logging.getLogger(__name__)
@@ -49,14 +49,23 @@ class _Draft:
         """Whether anyone may have seen a part of it."""
         return bool(self._thought or self._text)
 
+    def restart(self, why: str) -> None:
+        """What was shown is void; say why the model is asked again."""
+        self._thought = self._text = ""
+        self._publish(note=why)
+
     def add(self, delta: Delta) -> None:
         """Show one more piece."""
         if delta.thought:
             self._thought += delta.text
         else:
             self._text += delta.text
+        self._publish()
+
+    def _publish(self, note: str = "") -> None:
+        turn = self._turn
         self._drafts.publish(
-            self._turn.id, self._turn.address, step=self._turn.next_step, thought=self._thought, text=self._text
+            turn.id, turn.address, step=turn.next_step, thought=self._thought, text=self._text, note=note
         )
 
 
@@ -64,10 +73,13 @@ async def _stream(model: ChatModel, request: CompiledRequest, draft: _Draft) -> 
     reply = None
     async with aclosing(model.stream(request)) as stream:
         async for item in stream:
-            if isinstance(item, Reply):
-                reply = item
-            else:
-                draft.add(item)
+            match item:
+                case Reply():
+                    reply = item
+                case Retry():
+                    draft.restart(item.reason)
+                case Delta():
+                    draft.add(item)
     if reply is None:
         raise ModelStreamBroken(model=model.name, reason="it ended without a reply")
     return reply

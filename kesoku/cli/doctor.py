@@ -10,13 +10,14 @@ from dataclasses import asdict
 from typing import Any
 
 from kesoku import plugins
-from kesoku.adapter.manifest import Finding, Manifest, Severity
+from kesoku.adapter.manifest import Manifest
 from kesoku.app import Place
 from kesoku.app.model import choose
 from kesoku.app.toolbox import toolbox
 from kesoku.cli.exit import Exit
 from kesoku.config import Config, Loaded, load
 from kesoku.errors import ConfigError, ConfigInvalid, KesokuError, ModelKeyMissing, PluginError
+from kesoku.ports import Finding, Severity
 from kesoku.render.mask import Mask
 from kesoku.store import SAFE, SqlStore, driver
 

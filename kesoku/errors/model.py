@@ -23,6 +23,25 @@ class ModelKeyMissing(ModelError):
         )
 
 
+class ModelProjectMissing(ModelError):
+    """A model of a cloud needs to know the project that pays for it."""
+
+    def __init__(self, *, model: str, variable: str) -> None:
+        self.model, self.variable = model, variable
+        super().__init__(f"model {model} has no project; set {variable}, or project in [models.{model}] of the config")
+
+
+class ModelLoginMissing(ModelError):
+    """The credentials of this machine for a cloud are missing, broken or expired."""
+
+    def __init__(self, *, model: str, message: str) -> None:
+        self.model, self.message = model, message
+        super().__init__(
+            f"model {model}: no usable Google Cloud credentials ({message}); run `gcloud auth application-default "
+            f"login`, or point GOOGLE_APPLICATION_CREDENTIALS at a service account's key file"
+        )
+
+
 class ModelUnknown(ModelError):
     """The config names a model that nothing provides."""
 
@@ -122,3 +141,11 @@ class ModelRequestRefused(ModelError):
     def __init__(self, *, model: str, status: str, message: str) -> None:
         self.model, self.status, self.message = model, status, message
         super().__init__(f"model {model} refused the request, {status}: {message}")
+
+
+class ModelReferenceRefused(ModelError):
+    """The request refers to something from before that the provider no longer takes: `what` it is."""
+
+    def __init__(self, *, model: str, what: Literal["signature", "file", "cache"], message: str) -> None:
+        self.model, self.what, self.message = model, what, message
+        super().__init__(f"model {model} refused a {what} of an earlier request ({message}); try again")

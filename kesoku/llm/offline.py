@@ -34,7 +34,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from kesoku.history.weight import tokens_of
 from kesoku.llm.estimate import estimate
 from kesoku.llm.manifest import ModelManifest
-from kesoku.messages.turn import CallBlock, CompiledRequest, Delta, Reply, ResultBlock, TextBlock, Turn, Usage
+from kesoku.messages.turn import (
+    CallBlock,
+    CompiledRequest,
+    Delta,
+    Reply,
+    ResultBlock,
+    StreamItem,
+    TextBlock,
+    Turn,
+    Usage,
+)
 
 _TICK = 0.1
 _SHOWN = 4_000
@@ -151,7 +161,7 @@ class OfflineModel:
         self._delay = (config or OfflineConfig()).delay
         self._sleep = sleep
 
-    async def stream(self, request: CompiledRequest) -> AsyncGenerator[Delta | Reply, None]:
+    async def stream(self, request: CompiledRequest) -> AsyncGenerator[StreamItem, None]:
         """Thoughts and text word by word, then the Reply."""
         plan = decide(request)
         for thought, text in ((True, plan.thoughts), (False, plan.text)):

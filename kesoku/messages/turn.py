@@ -126,7 +126,9 @@ class Finish(StrEnum):
     STOP = "stop"
     """Done; also the normal end of a step that calls tools."""
     CUT = "cut"
-    """The output limit was reached, or the stream ended without a reason."""
+    """The output limit was reached."""
+    BROKEN = "broken"
+    """The stream ended early, after a part of the answer was shown; `Reply.detail` says how. It can be continued."""
     BLOCKED = "blocked"
     """The prompt or the answer was refused by a safety rule; `Reply.detail` says which."""
     MALFORMED = "malformed"
@@ -167,6 +169,17 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """The step begins anew: what was streamed of it is void. Never stored.
+
+    The model is asked in `after` seconds, because of `reason`, one line for people who wait.
+    """
+
+    after: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """Everything that the model said in one step, blocks in the order in which it said them."""
 
@@ -191,6 +204,10 @@ class Reply:
     def thoughts(self) -> str:
         """All thought text."""
         return "".join(b.text for b in self.blocks if isinstance(b, TextBlock) and b.thought)
+
+
+StreamItem = Delta | Retry | Reply
+"""What a model's stream yields: Deltas and Retries in any order, then one Reply."""
 
 
 def _sha256(value: Any) -> str:

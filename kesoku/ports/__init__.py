@@ -4,6 +4,7 @@ The wings (store, gateway, agent, adapter, llm) never import each other; they me
 """
 
 from kesoku.ports.agent import Approver, ChatModel, Clock, Drafts
+from kesoku.ports.finding import Finding, Severity
 from kesoku.ports.gateway import Gateway, Subscription
 from kesoku.ports.store import (
     DeliveryStore,
@@ -25,11 +26,13 @@ __all__ = [
     "DeliveryStore",
     "Drafts",
     "EventLog",
+    "Finding",
     "Gateway",
     "LeaseStore",
     "MessageStore",
     "QuestionStore",
     "SessionStore",
+    "Severity",
     "StateStore",
     "StepStore",
     "Store",

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from kesoku.messages.content import Question
 from kesoku.messages.record import Address, Record
-from kesoku.messages.turn import CompiledRequest, Delta, Reply
+from kesoku.messages.turn import CompiledRequest, StreamItem
 
 
 class Clock(Protocol):
@@ -30,8 +30,11 @@ class ChatModel(Protocol):
     name: str
     provider: str
 
-    def stream(self, request: CompiledRequest) -> AsyncGenerator[Delta | Reply, None]:
+    def stream(self, request: CompiledRequest) -> AsyncGenerator[StreamItem, None]:
         """One step: any number of Deltas, then exactly one Reply. Raises ModelError leaves only.
+
+        A Retry between them voids the Deltas before it. Once answer text was shown nothing is begun anew: a stream that
+        breaks then ends in a Reply that is BROKEN, with what there is.
 
         Cancelling the task that iterates, or closing the generator, stops the work at once.
         """
@@ -57,8 +60,8 @@ class Approver(Protocol):
 class Drafts(Protocol):
     """Running replies for those who watch: in this process only, lossy, the latest wins (N-19)."""
 
-    def publish(self, turn_id: str, address: Address, *, step: int, thought: str, text: str) -> None:
-        """Show the whole text so far of the running step. Never blocks."""
+    def publish(self, turn_id: str, address: Address, *, step: int, thought: str, text: str, note: str = "") -> None:
+        """Show the whole text so far of the running step, and why it waits. Never blocks."""
         ...
 
     def clear(self, turn_id: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 from kesoku.errors import ModelError
-from kesoku.messages.turn import CallBlock, CompiledRequest, Delta, Finish, Reply, TextBlock, Usage
+from kesoku.messages.turn import CallBlock, CompiledRequest, Delta, Finish, Reply, StreamItem, TextBlock, Usage
 from kesoku.testing.grammar import violations
 
 PROVIDER = "scripted"
@@ -67,7 +67,7 @@ class ScriptedModel:
         self.lines = list(lines)
         self.requests: list[CompiledRequest] = []
 
-    async def stream(self, request: CompiledRequest) -> AsyncGenerator[Delta | Reply, None]:
+    async def stream(self, request: CompiledRequest) -> AsyncGenerator[StreamItem, None]:
         """The next line of the script."""
         if wrong := violations(request):
             raise AssertionError(f"the request is outside of the grammar: {wrong}")

@@ -29,6 +29,7 @@ from kesoku.messages.turn import (
     Finish,
     Reply,
     ResultBlock,
+    Retry,
     TextBlock,
     ToolSpec,
     Turn,
@@ -70,12 +71,13 @@ def results(reply: Reply, *outputs: Any, error: str | None = None) -> tuple[Turn
 
 
 async def listen(model: ChatModel, asked: CompiledRequest) -> tuple[list[Delta], Reply]:
-    """The whole stream; fails unless it is deltas and then exactly one reply."""
+    """The deltas after the last retry, and the reply that must end the stream."""
     items = [item async for item in model.stream(asked)]
-    *deltas, reply = items
+    *shown, reply = items
     assert isinstance(reply, Reply), "the last item is the Reply"
-    assert all(isinstance(delta, Delta) for delta in deltas), "everything before the Reply is a Delta"
-    return [delta for delta in deltas if isinstance(delta, Delta)], reply
+    assert all(isinstance(item, Delta | Retry) for item in shown), "everything before the Reply is a Delta or a Retry"
+    last = max((index for index, item in enumerate(shown) if isinstance(item, Retry)), default=-1)
+    return [item for item in shown[last + 1 :] if isinstance(item, Delta)], reply
 
 
 class ModelContract:

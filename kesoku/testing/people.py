@@ -22,11 +22,13 @@ class RecordingDrafts:
 
     def __init__(self) -> None:
         self.shown: list[tuple[str, int, str, str]] = []
+        self.notes: list[str] = []
         self.cleared: list[str] = []
 
-    def publish(self, turn_id: str, address: Address, *, step: int, thought: str, text: str) -> None:
+    def publish(self, turn_id: str, address: Address, *, step: int, thought: str, text: str, note: str = "") -> None:
         """Keep one state of a running reply."""
         self.shown.append((turn_id, step, thought, text))
+        self.notes += [note] if note else []
 
     def clear(self, turn_id: str) -> None:
         """Keep that a turn is over."""

@@ -19,7 +19,7 @@ from kesoku.llm.gemini.profile import profile_of
 from kesoku.llm.gemini.reply import ReplyBuilder
 from kesoku.llm.gemini.wire import Json, own_names, to_config, to_contents
 from kesoku.llm.retry import Backoff
-from kesoku.messages.turn import CompiledRequest, Delta, Reply
+from kesoku.messages.turn import CompiledRequest, Delta, Reply, StreamItem
 
 
 class GeminiModel:
@@ -44,7 +44,7 @@ class GeminiModel:
         self._backoff = Backoff(retries=config.retries)
         self._sleep, self._jitter = sleep, jitter
 
-    async def stream(self, request: CompiledRequest) -> AsyncGenerator[Delta | Reply, None]:
+    async def stream(self, request: CompiledRequest) -> AsyncGenerator[StreamItem, None]:
         """Deltas, then one Reply. Raises leaves of ModelError."""
         wire = await asyncio.to_thread(self._wire, request)
         names = own_names(request.tools)

@@ -14,7 +14,7 @@ from kesoku.errors import ModelUnavailable
 from kesoku.gateway import Busy, BusyPolicy
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Address, Record
-from kesoku.messages.turn import CompiledRequest, Delta, Finish, Reply
+from kesoku.messages.turn import CompiledRequest, Finish, StreamItem
 from kesoku.testing.model import Line, ScriptedModel, call, reply, thought
 from kesoku.testing.office import Office
 from kesoku.tools.tool import Effect, Tool, tool
@@ -92,7 +92,7 @@ class _Moody(ScriptedModel):
         super().__init__()
         self._chaos = chaos
 
-    async def stream(self, request: CompiledRequest) -> AsyncGenerator[Delta | Reply, None]:
+    async def stream(self, request: CompiledRequest) -> AsyncGenerator[StreamItem, None]:
         dice = self._chaos.dice
         await self._chaos.nap()
         away = ModelUnavailable(model="m", status=503, message="away")

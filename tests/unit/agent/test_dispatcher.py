@@ -22,6 +22,7 @@ from kesoku.testing.bench import EVERYTHING, Bench
 from kesoku.testing.clock import settle
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
+from kesoku.testing.model_contract import listen
 from kesoku.testing.office import PATIENCE, Office
 from kesoku.tools.tool import Effect, Tool, tool
 
@@ -261,9 +262,8 @@ async def test_a_reply_that_was_stored_before_a_crash_is_not_asked_for_again() -
     turn = await journal.open(claim)
     from_model = ScriptedModel(reply(thought("hm"), "the answer"))
     request = office.loop()._compiled(turn, from_model)
-    async for item in from_model.stream(request):
-        said = item
-    await journal.step(turn, request, said)  # type: ignore[arg-type]
+    _, said = await listen(from_model, request)
+    await journal.step(turn, request, said)
     office.presence.dead.add("dead")
     async with office.at_work():
         answer = await office.answered(prompt)

@@ -90,6 +90,8 @@ def test_a_media_type_is_sent_by_its_usual_name(given: str, sent: str | None) ->
 FACTS: dict[str, Any] = {
     "model": "g",
     "variables": ("A", "B"),
+    "variable": "A",
+    "what": "file",
     "message": "why",
     "reason": "because",
     "cure": "do this",

@@ -23,7 +23,7 @@ from kesoku.errors import (
     ModelUnavailable,
 )
 from kesoku.llm.gemini import MANIFEST, GeminiConfig, GeminiModel
-from kesoku.messages.turn import Delta, Finish, MediaBlock, Reply, TextBlock, Turn
+from kesoku.messages.turn import Delta, Finish, MediaBlock, Reply, StreamItem, TextBlock, Turn
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import (
     HTML_502,
@@ -164,7 +164,7 @@ async def test_nothing_is_retried_once_something_was_shown(
     server: LoopbackGemini, make: Make, pauses: Pauses, script: Scripted, error: type[ModelError]
 ) -> None:
     server.script(script)
-    shown: list[Delta | Reply] = []
+    shown: list[StreamItem] = []
 
     async def read() -> None:
         async for item in make().stream(HELLO):
