@@ -66,6 +66,7 @@ async def _open(
             "channel": channel,
             "target": str(target) if target else None,
             "question": _question(options),
+            "attach": tuple(options.attach),
             "output": "json" if options.json else "plain" if options.plain else configured.output,
             "banner": "\n".join(filter(None, (_greeting(options, models[0]), note))),
         }

@@ -110,6 +110,14 @@ def _chat(parser: argparse.ArgumentParser) -> None:
         type=_words,
         help="go on with a session id, or speak into a channel such as discord:1234",
     )
+    parser.add_argument(
+        "--attach",
+        metavar="FILE",
+        type=_file,
+        action="append",
+        default=[],
+        help="a file that goes along with the first message (may be repeated)",
+    )
     parser.add_argument("--model", metavar="NAME", type=_words, help="a model of the config file, or offline")
     parser.add_argument("--yes", action="store_true", help="run tools with side effects without asking")
     parser.add_argument("--json", action="store_true", help="one JSON event a line, for programs")
@@ -122,6 +130,19 @@ def _words(given: str) -> str:
     if not words.strip():
         raise argparse.ArgumentTypeError("it is empty")
     return words
+
+
+def _file(given: str) -> str:
+    """The absolute path of a file that can be read."""
+    try:
+        path = Path(given).expanduser().resolve(strict=True)
+        if not path.is_file():
+            raise argparse.ArgumentTypeError(f"{given!r} is no file")
+        with path.open("rb"):
+            return str(path)
+    except (OSError, ValueError, RuntimeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise argparse.ArgumentTypeError(f"{given!r} cannot be read: {why}") from None
 
 
 def _run(parser: argparse.ArgumentParser) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import os
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -126,3 +128,29 @@ def test_a_config_that_is_no_file_or_no_text(home: Home, tmp_path: Path) -> None
         assert done.returncode == 78
         assert str(config) in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_what_cannot_be_attached_is_said_and_the_rest_goes_along(home: Home) -> None:
+    os.mkfifo(home.work / "pipe")
+    (home.work / "notes.txt").write_text("buy milk", encoding="utf-8")
+    (home.work / "link.txt").symlink_to("notes.txt")
+    given = "/attach pipe missing.txt . link.txt\n/attach\nhello\n"
+    notices = [event["text"] for event in home.events(given=given) if event["type"] == "notice"]
+    assert notices == [
+        "pipe cannot be attached: it is no regular file",
+        "missing.txt cannot be attached: No such file or directory",
+        ". cannot be attached: Is a directory",
+        "notes.txt goes along with your next message",
+        "/attach needs the name of a file, such as /attach photo.png",
+    ]
+    with closing(sqlite3.connect(home.database)) as connection:
+        ((content,),) = connection.execute("SELECT content FROM messages WHERE kind = 'user_prompt'").fetchall()
+    (file,) = json.loads(content)["attachments"]
+    assert Path(file["path"]).read_text(encoding="utf-8") == "buy milk"
+
+
+@pytest.mark.parametrize("name", ["missing.txt", ".", ""])
+def test_a_file_that_cannot_be_read_is_a_wrong_command_line(home: Home, name: str) -> None:
+    done = home.run("chat", "--attach", name, "hello")
+    assert done.returncode == 2
+    assert f"--attach: {name!r}" in done.stderr

@@ -61,6 +61,8 @@ class CliAdapter:
         try:
             async with inbox.follow(self._target) as records, asyncio.TaskGroup() as group:
                 duties = [group.create_task(self._follow(records, person)), group.create_task(person.act())]
+                if config.attach:
+                    person.attached(config.attach)
                 if config.question is not None:
                     person.submitted(config.question)
                     person.ended()

@@ -18,6 +18,8 @@ class CliConfig(AdapterConfig):
     """How to show things: by what standard output is, as plain lines, or as JSON. Set by --plain and --json."""
     question: str | None = None
     """Ask this and leave. Set by `kesoku chat QUESTION`."""
+    attach: tuple[str, ...] = ()
+    """Files that go along with the first message. Set by --attach."""
     channel: str = "cli"
     """The channel of this sitting. Set by `kesoku chat`."""
     target: str | None = None

@@ -1,11 +1,12 @@
 """The person at the terminal: what they do there reaches the inbox, one thing after the other."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from uuid import uuid4
 
 from kesoku import Address, MessageStatus, Record
 from kesoku.adapter import Inbox, Pressed, Principal, Prompt
+from kesoku_cli.attach import ATTACH, Luggage, named
 from kesoku_cli.frontend import FrontEnd
 from kesoku_cli.sitting import NOBODY_READS, Sitting
 
@@ -25,6 +26,7 @@ class Person:
         self._inbox, self._front, self._sitting, self._target = inbox, front, sitting, target
         self._principal = Principal(user_id=LOCAL, display_name=author)
         self._in_order = in_order
+        self._luggage = Luggage(inbox, target)
         self._acts: asyncio.Queue[Act] = asyncio.Queue()
         self._urgent: asyncio.Queue[Act] = asyncio.Queue()
         self._at_rest = asyncio.Event()
@@ -53,9 +55,15 @@ class Person:
         """Hand a message to the inbox, after those before it."""
         if text.strip() in _LEAVE:
             self.left()
+        elif (names := named(text)) is not None:
+            self.attached(names)
         elif text.strip():
             self._front.prompt_shown(text)
             self._acts.put_nowait(lambda: self._say(text))
+
+    def attached(self, names: Sequence[str]) -> None:
+        """Send files along with the next message."""
+        self._acts.put_nowait(lambda: self._attach(names))
 
     def answered(self, question: str, value: str) -> None:
         """Answer a question."""
@@ -85,15 +93,28 @@ class Person:
 
     async def _say(self, text: str) -> None:
         key = str(uuid4())
-        prompt = Prompt(keys=(key,), address=self._target, principal=self._principal, text=text, said=text)
         if self._in_order:
             await self._at_rest.wait()
+        prompt = Prompt(
+            keys=(key,),
+            address=self._target,
+            principal=self._principal,
+            text=text,
+            said=text,
+            attachments=() if _is_command(text) else self._luggage.hand_over(),
+        )
         for record in await self._inbox.accept([prompt]):
             refused = _is_refusal(record, text)
             self._sitting.asked(record, refused=refused)
             if refused and record.status is MessageStatus.DELIVERED:
                 # The core says it once a minute; here every message gets its answer.
                 self._front.notice(record.message.rendered)
+
+    async def _attach(self, names: Sequence[str]) -> None:
+        for name in names:
+            self._front.notice(await self._luggage.add(name))
+        if not names:
+            self._front.notice(f"{ATTACH} needs the name of a file, such as {ATTACH} photo.png")
 
     async def _press(self, question: str, value: str) -> None:
         press = Pressed(key=str(uuid4()), address=self._target, principal=self._principal, token=question, value=value)
@@ -103,7 +124,11 @@ class Person:
 def _is_refusal(record: Record, text: str) -> bool:
     """Whether a notice came in the place of a prompt; commands and answers to questions have notices of their own."""
     question = getattr(record.message.content, "question", None)
-    return record.kind == "notice" and question is None and not text.lstrip().startswith("/")
+    return record.kind == "notice" and question is None and not _is_command(text)
+
+
+def _is_command(text: str) -> bool:
+    return text.lstrip().startswith("/")
 
 
 async def _nothing() -> None:
