@@ -22,7 +22,7 @@ EXAMPLE = Path(__file__).parents[3] / "config.example.toml"
 TEXT = EXAMPLE.read_text(encoding="utf-8")
 MANIFESTS: Any = {"adapters": {"PLATFORM": SimpleNamespace(config=AdapterConfig)}}
 
-SITTING = frozenset({"question", "channel", "target", "banner"})
+SITTING = frozenset({"question", "attach", "channel", "target", "banner"})
 """What `kesoku chat` sets for one sitting; no business of a config file."""
 EXTENDED: dict[str, type[BaseModel]] = {
     "tools.run_shell_command": ToolTable,
