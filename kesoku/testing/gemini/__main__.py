@@ -4,12 +4,13 @@ import argparse
 import asyncio
 import contextlib
 import sys
+from typing import Any
 
 from kesoku.testing.gemini.server import LoopbackGemini
 
 
-async def _serve(port: int, key: str) -> None:
-    async with LoopbackGemini(port=port, key=key) as server:
+async def _serve(options: dict[str, Any]) -> None:
+    async with LoopbackGemini(**options) as server:
         sys.stdout.write(f"{server.base_url}\n")
         sys.stdout.flush()
         await asyncio.Event().wait()
@@ -20,9 +21,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m kesoku.testing.gemini", description=main.__doc__)
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--key", default="test-key", help="the API key that is accepted")
+    parser.add_argument("--requests-per-minute", type=int, help="more is a 429")
+    parser.add_argument("--blocks", metavar="PATTERN", help="what the user must not write")
     given = parser.parse_args()
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(given.port, given.key))
+        asyncio.run(_serve(vars(given)))
 
 
 if __name__ == "__main__":

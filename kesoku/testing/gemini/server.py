@@ -7,94 +7,127 @@
 
 Without a script it understands what the offline model understands (`kesoku.llm.offline`) and echoes the rest. Use
 `LoopbackGemini.in_thread()` where the test itself runs or blocks event loops, and `python -m kesoku.testing.gemini
---port 0` by hand. What a request must look like is in grammar.py, what can be answered in script.py.
+--port 0` by hand.
 """
 
 import asyncio
-import base64
 import contextlib
 import json
 import re
-import socket
-import struct
 import threading
-from collections import deque
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from aiohttp import web
 
-from kesoku.testing.gemini.brain import think
-from kesoku.testing.gemini.grammar import check, invalid, normal, sign
+from kesoku.testing.gemini import stream
+from kesoku.testing.gemini.cache import Caches, StoredCache
+from kesoku.testing.gemini.continuation import Act
+from kesoku.testing.gemini.door import enter
+from kesoku.testing.gemini.estimate import tokens_of
+from kesoku.testing.gemini.file import Files, StoredFile, page
+from kesoku.testing.gemini.generation import TOO_LARGE, Generation, Whole
+from kesoku.testing.gemini.grammar import normal
+from kesoku.testing.gemini.request import Kind, Reply, Seen, routed
+from kesoku.testing.gemini.rules import Rules
 from kesoku.testing.gemini.script import (
     Answer,
     Blocked,
-    Call,
     ErrorEvent,
     Events,
     Hang,
-    Part,
+    Processing,
     Raw,
     Refusal,
     Reset,
-    Say,
     Scripted,
-    Think,
+    invalid,
 )
+from kesoku.testing.gemini.shape import misfits
+from kesoku.testing.gemini.vertex import Tokens
 
-_TOO_LARGE = 20 * 1024 * 1024
-_SLICE = 7
-"""Bytes after which an event is torn in two, so that characters arrive in halves."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """One request as the server saw it."""
-
-    path: str
-    headers: Mapping[str, str]
-    """Names in lower case."""
-    raw: bytes
-    body: Any
-    """Normal form: snake_case names, bytes where the API has base64."""
-    refused: str | None
-    """Why it was refused by the grammar, or None."""
+_LEVELS = 100
+"""How deep a body may be nested."""
+_LISTED = ("gemini-3.5-flash", "gemini-3.5-flash-lite", "gemini-3.1-pro-preview", "gemini-2.5-flash")
 
 
-class LoopbackGemini:
+@dataclass(kw_only=True, eq=False, repr=False)
+class LoopbackGemini(Rules):
     """An async context manager around an HTTP server on 127.0.0.1."""
 
-    def __init__(
-        self,
-        *,
-        key: str = "test-key",
-        models: str = r"gemini-[a-z0-9.-]+",
-        call_ids: bool = True,
-        port: int = 0,
-    ) -> None:
-        """`models` is a pattern of the names that exist; `call_ids`: whether calls carry ids unless a script says."""
-        self.key, self.call_ids, self.base_url = key, call_ids, ""
-        self.requests: list[Seen] = []
-        self.left = 0
-        """How many streams the client left before their end."""
-        self._models, self._port = re.compile(models), port
-        self._script: deque[Scripted] = deque()
+    base_url: str = field(init=False, default="")
+    """Where it listens, once the context is entered."""
+    requests: list[Seen] = field(init=False, default_factory=list)
+    """What came in, in order, refused or not."""
+    left: int = field(init=False, default=0)
+    """How many responses the client left before their end."""
+
+    def __post_init__(self) -> None:
+        """Nothing is served before the context is entered."""
+        self._script: defaultdict[Kind, deque[Scripted]] = defaultdict(deque)
         self._changed = threading.Condition()
-        self._calls = 0
+        self._files, self._caches, self._tokens = Files(self._time), Caches(self._time), Tokens(self._time)
+        self._generation = Generation(self, self._files, self._caches)
         self._runner: web.AppRunner | None = None
 
-    def script(self, *answers: Scripted) -> None:
-        """Queue answers: one for each request that passes the checks, before the default behaviour."""
-        self._script.extend(answers)
+    def _time(self) -> float:
+        return self.now()
+
+    def script(self, *answers: Scripted, on: Kind = "generate") -> None:
+        """Queue answers: one for each request of the kind that passes the checks, before the default behaviour.
+
+        Raises ValueError for an answer that makes no sense there.
+        """
+        for answer in answers:
+            if isinstance(answer, Answer | Blocked | Events) and on != "generate":
+                raise ValueError(f"{type(answer).__name__} answers generate, not {on}")
+            if isinstance(answer, Processing) and on != "upload":
+                raise ValueError(f"Processing is for upload, not {on}")
+        self._script[on].extend(answers)
 
     @property
     def unused(self) -> int:
         """How many scripted answers nobody asked for."""
-        return len(self._script)
+        return sum(map(len, self._script.values()))
+
+    def asked(self, kind: Kind) -> list[Seen]:
+        """The requests of one kind, in the order in which they came."""
+        return [seen for seen in self.requests if seen.kind == kind]
+
+    @property
+    def files(self) -> Mapping[str, StoredFile]:
+        """The uploaded files that live, by name."""
+        return self._files.kept
+
+    def expire_files(self) -> None:
+        """As if 48 hours had gone by: files are unknown from now on."""
+        self._files.expire()
+
+    @property
+    def caches(self) -> Mapping[str, StoredCache]:
+        """The caches that live, by name."""
+        return self._caches.kept
+
+    def expire_caches(self) -> None:
+        """As if their time had gone by: caches are unknown from now on."""
+        self._caches.expire()
+
+    def service_account(self, path: Path, *, project: str = "loopback") -> Path:
+        """Write the key file of a service account for Vertex AI, whose tokens come from this server.
+
+        Needs the package `cryptography`, which google-auth brings.
+        """
+        return self._tokens.account(path, token_uri=f"{self.base_url}/token", project=project)
+
+    def expire_tokens(self) -> None:
+        """As if an hour had gone by: access tokens are refused from now on."""
+        self._tokens.expire()
 
     async def has_left(self, count: int = 1, *, seconds: float = 5.0) -> bool:
-        """Wait until the client has left `count` streams; False after `seconds`."""
+        """Wait until the client has left `count` responses; False after `seconds`."""
         return await asyncio.to_thread(self._wait, lambda: self.left >= count, seconds)
 
     async def has_seen(self, count: int = 1, *, seconds: float = 5.0) -> bool:
@@ -119,11 +152,11 @@ class LoopbackGemini:
             loop.close()
 
     async def __aenter__(self) -> Self:
-        app = web.Application(client_max_size=4 * _TOO_LARGE)
+        app = web.Application(client_max_size=4 * TOO_LARGE)
         app.router.add_route("*", "/{tail:.*}", self._handle)
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1, access_log=None)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self._port).start()
+        await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
         self.base_url = "http://127.0.0.1:{1}".format(*self._runner.addresses[0])
         return self
 
@@ -136,195 +169,155 @@ class LoopbackGemini:
             return bool(self._changed.wait_for(condition, seconds))
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        raw = await request.read()
-        body, broken = _parsed(raw)
-        refusal = self._entry(request) or broken
-        method = request.match_info["tail"].rpartition(":")[2]
-        generates = method in {"streamGenerateContent", "generateContent"}
-        if refusal is None and generates:
-            refusal = check(body)
-        if len(raw) > _TOO_LARGE:
-            refusal = invalid(f"Request payload size exceeds the limit: {_TOO_LARGE} bytes.")
-        self._record(request, raw, body, refusal)
-        if refusal is not None:
-            return web.json_response(refusal.json(), status=refusal.code)
-        if generates:
-            answer = self._script.popleft() if self._script else think(body)
-            return await self._answer(request, body, answer, whole=method == "generateContent")
-        if method == "countTokens":
-            return web.json_response({"totalTokens": len(raw) // 4})
-        return web.json_response(_listing(request.match_info["tail"]))
-
-    def _record(self, request: web.Request, raw: bytes, body: Any, refusal: Refusal | None) -> None:
-        headers = {name.lower(): value for name, value in request.headers.items()}
-        seen = Seen(
-            path=request.path, headers=headers, raw=raw, body=body, refused=refusal.message if refusal else None
-        )
-        with self._changed:
-            self.requests.append(seen)
-            self._changed.notify_all()
-
-    def _entry(self, request: web.Request) -> Refusal | None:
-        """Key, version and model."""
-        key = request.headers.get("x-goog-api-key") or request.query.get("key")
-        if not key:
-            return Refusal(403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers.")
-        if key != self.key:
-            info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
-            return Refusal(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", (info,))
-        found = re.fullmatch(r"/(v1|v1beta)/models(?:/([^:]+))?(?::(\w+))?", request.path)
-        if not found:
-            return Refusal(404, "NOT_FOUND", f"no such path {request.path}")
-        version, model, _ = found.groups()
-        if model and (not self._models.fullmatch(model) or (version == "v1" and model.endswith("-latest"))):
-            message = f"models/{model} is not found for API version {version}, or is not supported for generateContent."
-            return Refusal(404, "NOT_FOUND", message)
-        return None
-
-    async def _answer(self, request: web.Request, body: Any, answer: Scripted, *, whole: bool) -> web.StreamResponse:
-        if isinstance(answer, Refusal):
-            return web.json_response(answer.json(), status=answer.code)
-        if isinstance(answer, Raw):
-            return web.Response(body=answer.body, status=answer.status, content_type=answer.content_type)
-        events = self._events(body, answer)
-        if whole:
-            return web.json_response(_joined(list(events)))
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        seen, broken = _seen(request, await request.read())
+        refusal, scripted, whole = enter(seen, self, self._tokens) or broken, None, None
+        answer: Any = refusal
+        if refusal is None and seen.kind == "generate":
+            whole = self._generation.examine(seen)
+            answer = whole if isinstance(whole, Refusal) else self._generation.ruled(whole)
+        if answer is None:
+            scripted = self._next(seen.kind)
+            answer = self._answer(seen, scripted, whole)
+        refused = answer.message if isinstance(answer, Refusal) and answer is not scripted else None
+        self._record(replace(seen, refused=refused, answer=scripted))
         try:
-            await response.prepare(request)
-            for number, event in enumerate(events):
-                if number and isinstance(answer, Answer):
-                    await asyncio.sleep(answer.gap)
-                await _send(response, event, ascii_only=number % 2 == 1)
-            if isinstance(answer, Answer):
-                await _fault(request, answer.then)
-            await response.write_eof()
+            return await self._send(request, seen, answer, whole)
         except (asyncio.CancelledError, ConnectionError):
             with self._changed:
                 self.left += 1
                 self._changed.notify_all()
             raise
+
+    def _record(self, seen: Seen) -> None:
+        with self._changed:
+            self.requests.append(seen)
+            self._changed.notify_all()
+
+    def _next(self, kind: Kind | None) -> Scripted | None:
+        queue = self._script[kind] if kind else None
+        return queue.popleft() if queue else None
+
+    def _answer(self, seen: Seen, scripted: Scripted | None, whole: Any) -> Any:
+        """What to send: a Refusal, a Reply, an Act, or what the script says."""
+        if isinstance(scripted, Refusal | Raw | Hang | Reset):
+            return scripted
+        if isinstance(whole, Whole):
+            says = scripted if isinstance(scripted, Answer | Blocked | Events) else None
+            return self._generation.act(whole, says)
+        answers: dict[Kind | None, Callable[[], Any]] = {
+            "count": lambda: self._counted(seen),
+            "models": lambda: self._listing(seen),
+            "upload": lambda: self._files.start(seen, scripted if isinstance(scripted, Processing) else Processing(0)),
+            "chunk": lambda: self._files.chunk(seen),
+            "files": lambda: self._files.answer(seen),
+            "caches": lambda: self._caches.answer(seen, minimum=self.cache_minimum),
+            "token": lambda: self._tokens.grant(seen),
+        }
+        return answers[seen.kind]()
+
+    def _counted(self, seen: Seen) -> Reply | Refusal:
+        body = seen.body.get("generate_content_request") or seen.body
+        if where := next(misfits(body), None):
+            return invalid(f"Invalid value at '{where}'")
+        if not body.get("contents"):
+            return invalid("* CountTokensRequest.contents: contents is not specified")
+        return Reply(body={"totalTokens": tokens_of(body)})
+
+    def _listing(self, seen: Seen) -> Reply | Refusal:
+        prefix = "publishers/google/models/" if seen.vertex else "models/"
+        names = [seen.name] if seen.name else [name for name in _LISTED if re.fullmatch(self.models, name)]
+        models = [
+            {
+                "name": prefix + name,
+                "displayName": name,
+                "inputTokenLimit": self.input_limit,
+                "outputTokenLimit": 65_536,
+                "supportedGenerationMethods": ["generateContent", "countTokens", "createCachedContent"],
+            }
+            for name in names
+        ]
+        return (
+            Reply(body=models[0]) if seen.name else page(models, "publisherModels" if seen.vertex else "models", seen)
+        )
+
+    async def _send(self, request: web.Request, seen: Seen, answer: Any, whole: Any) -> web.StreamResponse:
+        if isinstance(answer, Raw):
+            return web.Response(body=answer.body, status=answer.status, content_type=answer.content_type)
+        if isinstance(answer, Hang | Reset):
+            await stream.fault(request, answer)
+            return web.Response()
+        if isinstance(answer, Act):
+            said = stream.events(self._generation.voice(seen, whole, answer), answer.answer)
+            then, gap = getattr(answer.answer, "then", None), getattr(answer.answer, "gap", 0.0)
+            if seen.query.get("alt") == "sse":
+                return await stream.play(request, said, gap=gap, then=then)
+            answer = await self._at_once(request, list(said), then, streams=seen.parts["verb"].startswith("stream"))
+        reply = _refused(answer, seen.kind) if isinstance(answer, Refusal) else answer
+        response = web.json_response(reply.body, status=reply.status, headers=reply.headers)
+        response.enable_compression()
         return response
 
-    def _events(self, body: Any, answer: Answer | Blocked | Events) -> Iterator[Any]:
-        if isinstance(answer, Events):
-            yield from answer.events
-            return
-        usage = {"promptTokenCount": len(json.dumps(body, default=str)) // 4}
-        if isinstance(answer, Blocked):
-            yield {"promptFeedback": {"blockReason": answer.reason}, "usageMetadata": usage}
-            return
-        for part in self._wire_parts(answer):
-            count = "thoughtsTokenCount" if part.get("thought") else "candidatesTokenCount"
-            usage = {**usage, count: usage.get(count, 0) + 1}
-            yield _event(part, usage)
-        if isinstance(answer.then, ErrorEvent):
-            yield Refusal(answer.then.code, answer.then.status, answer.then.message).json()
-        elif answer.then is None:
-            yield self._last(answer, usage)
-
-    def _wire_parts(self, answer: Answer) -> Iterator[dict[str, Any]]:
-        first = True
-        for part in answer.parts:
-            if isinstance(part, Part):
-                yield dict(part.json)
-            elif isinstance(part, Call):
-                yield self._call(part, signed=first)
-                first = False
-            else:
-                yield from _texts(part)
-
-    def _call(self, call: Call, *, signed: bool) -> dict[str, Any]:
-        self._calls += 1
-        id_ = f"fc-{self._calls}" if call.id is None and self.call_ids else call.id
-        wire: dict[str, Any] = {"name": call.name}
-        if call.args is not None:
-            wire["args"] = dict(call.args)
-        if id_:
-            wire["id"] = id_
-        if not signed:
-            return {"functionCall": wire}
-        return {"functionCall": wire, "thoughtSignature": _signature({"function_call": wire})}
-
-    def _last(self, answer: Answer, usage: Mapping[str, int]) -> dict[str, Any]:
-        """The event with the finish; an answer in text ends with a signed part of empty text."""
-        part = None
-        if answer.sign and answer.parts and not any(isinstance(part, Call) for part in answer.parts):
-            part = {"text": "", "thoughtSignature": _signature({"text": ""})}
-        event = _event(part, usage)
-        if answer.finish is not None:
-            event["candidates"][0]["finishReason"] = answer.finish
-        if answer.message is not None:
-            event["candidates"][0]["finishMessage"] = answer.message
-        return event
+    async def _at_once(self, request: web.Request, events: list[Any], then: Any, *, streams: bool) -> Reply:
+        """The answer without server-sent events: a list of them, or all in one."""
+        await stream.fault(request, then)
+        if isinstance(then, ErrorEvent) and not streams:
+            return Reply(body=events[-1], status=then.code)
+        return Reply(body=events if streams else stream.joined(events))
 
 
-def _texts(part: Say | Think) -> Iterator[dict[str, Any]]:
-    size = part.piece or len(part.text) or 1
-    pieces = [part.text[at : at + size] for at in range(0, len(part.text), size)]
-    for number, piece in enumerate(pieces, 1):
-        wire: dict[str, Any] = {"text": piece}
-        if isinstance(part, Think):
-            wire["thought"] = True
-        elif part.signed and number == len(pieces):
-            wire["thoughtSignature"] = _signature(wire)
-        yield wire
+def _refused(refusal: Refusal, kind: Kind | None) -> Reply:
+    """An upload that is refused for good says so in its status; without the header clients try again."""
+    ends = kind in {"upload", "chunk"} and refusal.code < 500
+    return Reply(body=refusal.json(), status=refusal.code, headers={"X-Goog-Upload-Status": "final"} if ends else {})
 
 
-def _event(part: Mapping[str, Any] | None, usage: Mapping[str, int]) -> dict[str, Any]:
-    candidate: dict[str, Any] = {"index": 0}
-    if part is not None:
-        candidate["content"] = {"role": "model", "parts": [part]}
-    counted = {**usage, "totalTokenCount": sum(usage.values())}
-    return {"candidates": [candidate], "usageMetadata": counted, "modelVersion": "loopback", "responseId": "r"}
+def _seen(request: web.Request, raw: bytes) -> tuple[Seen, Refusal | None]:
+    """The request, and the refusal of a body that is no JSON object."""
+    kind, parts = routed(request.method, request.path, request.query)
+    body, broken = (None, None) if kind in {"chunk", "token"} else _parsed(raw)
+    seen = Seen(
+        method=request.method,
+        path=request.path,
+        query=dict(request.query),
+        headers={name.lower(): value for name, value in request.headers.items()},
+        raw=raw,
+        body=body,
+        kind=kind,
+        model=_model(kind, parts, body),
+        parts=parts,
+    )
+    return seen, broken
 
 
-def _signature(part: Mapping[str, Any]) -> str:
-    return base64.b64encode(sign(part)).decode()
+def _model(kind: Kind | None, parts: Mapping[str, str], body: Any) -> str:
+    if kind == "caches":
+        return str((body or {}).get("model", "")).rpartition("/")[2]
+    return parts.get("name", "") if kind in {"generate", "count", "models"} else ""
 
 
 def _parsed(raw: bytes) -> tuple[Any, Refusal | None]:
     """The body in normal form, or the refusal of what is no JSON object."""
     try:
         body = json.loads(raw or b"{}", parse_constant=_no_constant)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return None, invalid(f"Invalid JSON payload received. {error}")
-    return (normal(body), None) if isinstance(body, dict) else (body, invalid("Root element must be a message."))
+    if not isinstance(body, dict):
+        return None, invalid("Root element must be a message.")
+    if _deep(body):
+        return None, invalid(f"Invalid JSON payload received. It is nested more than {_LEVELS} levels deep.")
+    return normal(body), None
+
+
+def _deep(value: Any) -> bool:
+    layer = [value]
+    for _ in range(_LEVELS):
+        layer = [item for each in layer for item in _inside(each)]
+    return bool(layer)
+
+
+def _inside(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"Unexpected token {name}")
-
-
-def _joined(events: list[Any]) -> dict[str, Any]:
-    """The events of a stream as the one answer of generateContent."""
-    parts = [p for e in events for c in e.get("candidates", ()) for p in c.get("content", {}).get("parts", ())]
-    last: dict[str, Any] = dict(events[-1]) if events else {}
-    if parts and last.get("candidates"):
-        last["candidates"] = [{**last["candidates"][0], "content": {"role": "model", "parts": parts}}]
-    return last
-
-
-def _listing(tail: str) -> dict[str, Any]:
-    methods = {"supportedGenerationMethods": ["generateContent", "countTokens"], "inputTokenLimit": 1_048_576}
-    name = tail.partition("models/")[2]
-    one = {"name": f"models/{name or 'gemini-3.5-flash'}", **methods}
-    return one if name else {"models": [one]}
-
-
-async def _send(response: web.StreamResponse, event: Any, *, ascii_only: bool) -> None:
-    """One event in two writes, so that a character may arrive in halves; both line ends are in use."""
-    end = "\n\n" if ascii_only else "\r\n\r\n"
-    data = f"data: {json.dumps(event, ensure_ascii=ascii_only)}{end}".encode("utf-8", "surrogatepass")
-    await response.write(data[:-_SLICE])
-    await response.write(data[-_SLICE:])
-
-
-async def _fault(request: web.Request, fault: Reset | Hang | ErrorEvent | None) -> None:
-    if isinstance(fault, Hang):
-        await asyncio.Event().wait()
-    if isinstance(fault, Reset) and (transport := request.transport) is not None:
-        await asyncio.sleep(0.01)
-        linger = struct.pack("ii", 1, 0)
-        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        transport.abort()
