@@ -18,8 +18,6 @@ class TurnLimits:
     """Replies of the model."""
     seconds: float = 1800.0
     """From the claim to the answer."""
-    tokens: int | None = None
-    """Everything that the model read and wrote, over all steps; None: no bound."""
     tool_output: int = 64 * 1024
     """Bytes of one tool result that the model gets (C-33)."""
     history_tokens: int | None = 100_000

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from kesoku.adapter.command import CommandSpec, Invocation
+from kesoku.agent.budget import Budget
+from kesoku.commands.bill import bill
 from kesoku.commands.registry import SlashCommand
 from kesoku.errors import TransitionRefused
 from kesoku.messages.enums import MessageStatus
@@ -15,9 +17,18 @@ from kesoku.ports import Clock, Gateway, Store, Transaction
 class Conversation:
     """What the commands act on."""
 
-    def __init__(self, *, gateway: Gateway, store: Store, clock: Clock, model: str, system: Record) -> None:
+    def __init__(
+        self,
+        *,
+        gateway: Gateway,
+        store: Store,
+        clock: Clock,
+        model: str,
+        system: Record,
+        budget: Budget | None = None,
+    ) -> None:
         self._gateway, self._store, self._clock, self._model = gateway, store, clock, model
-        self._system = system
+        self._system, self._budget = system, budget or Budget()
 
     def commands(self) -> tuple[SlashCommand, ...]:
         """All of them; /help lists exactly these."""
@@ -64,12 +75,13 @@ class Conversation:
         return f"A new conversation begins: `{session.id}`."
 
     async def status(self, invocation: Invocation) -> str:
-        """Session, model, what runs and what waits."""
+        """Session, model, what runs and what waits, and what was used."""
         session, lease, queued = await self._store.read(lambda tx: _look(tx, invocation.address))
         if session is None:
             return f"No conversation yet. Model: {self._model}."
         running = "a turn is running" if lease is not None and lease.owner is not None else "nothing is running"
-        return f"Conversation `{session.id}`: {running}, {queued} waiting. Model: {self._model}."
+        used = await bill(self._store, session.id, budget=self._budget, now=self._clock.now())
+        return f"Conversation `{session.id}`: {running}, {queued} waiting. Model: {self._model}.{used}"
 
     async def system(self, _: Invocation) -> str:
         """The system prompt, a virtual entry that no session holds."""

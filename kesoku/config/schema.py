@@ -1,13 +1,17 @@
 """The configuration as frozen values. Docstrings under the fields are the reference; defaults are what most want."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 UserPath = Annotated[Path, AfterValidator(Path.expanduser)]
 """A path in which ~ stands for the home folder."""
+
+
+_MOST = 1_000_000
+_Dollars = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)]
 
 
 class Table(BaseModel):
@@ -46,6 +50,8 @@ class AgentTable(Table):
     """Wall-clock seconds of one turn."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Tokens of one turn, read and written; none by default."""
+    max_cost: float | None = Field(default=None, gt=0, le=_MOST)
+    """US dollars of one turn, by the tables `[prices.<name>]`; none by default."""
     context_tokens: int = Field(default=200_000, ge=1000)
     """Tokens of history that one request may carry; the oldest turns are left out beyond it."""
     tool_output_limit: int = Field(default=65_536, ge=1024)
@@ -57,7 +63,7 @@ class AgentTable(Table):
 
 
 class LimitsTable(Table):
-    """Flood bounds. Beyond them the person is told; nothing is dropped in silence."""
+    """Bounds against floods and bills. Beyond them the person is told; nothing is dropped in silence."""
 
     per_person_per_minute: int = Field(default=30, ge=1)
     """Messages of one person in a minute."""
@@ -69,6 +75,35 @@ class LimitsTable(Table):
     """Messages of one bot that wait, in all its channels."""
     file_bytes: int = Field(default=50_000_000, ge=0)
     """Size of one file that is taken in."""
+    cost_per_day: float | None = Field(default=None, gt=0, le=_MOST)
+    """US dollars since midnight in `timezone`, over all turns of this database; none by default."""
+
+
+class PriceTable(Table):
+    """What a model costs: US dollars for a million tokens."""
+
+    prompt: _Dollars
+    """What it reads."""
+    cached: _Dollars | None = None
+    """What it reads from the provider's cache. Default: as `prompt`."""
+    answer: _Dollars
+    """What it writes; thoughts count."""
+    long_from: int | None = Field(default=None, ge=1)
+    """A prompt of more tokens than this has the `long_` prices, from its first token on. Default: none is long."""
+    long_prompt: _Dollars | None = None
+    """What it reads of a long prompt."""
+    long_cached: _Dollars | None = None
+    """What it reads of a long prompt from the cache. Default: as `long_prompt`."""
+    long_answer: _Dollars | None = None
+    """What it writes after a long prompt."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        wanted = (self.long_from, self.long_prompt, self.long_answer)
+        given = [each is not None for each in (*wanted, self.long_cached)]
+        if any(given) and None in wanted:
+            raise ValueError("long_from, long_prompt and long_answer go together")
+        return self
 
 
 class DeliveryTable(Table):
@@ -120,6 +155,8 @@ class Config(Table):
     delivery: DeliveryTable = DeliveryTable()
     log: LogTable = LogTable()
     tools: dict[str, ToolTable] = {}
+    prices: dict[str, PriceTable] = {}
+    """What models cost; the name is that of the model in `[agent]`."""
     models: dict[str, Entry] = {}
     """One table a model, with the settings of its provider."""
     adapters: dict[str, Entry] = {}

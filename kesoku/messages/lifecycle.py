@@ -3,8 +3,10 @@
 Times are integer microseconds since 1970.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Self
 
 from kesoku.messages.content import Question
 from kesoku.messages.enums import MessageStatus
@@ -169,7 +171,8 @@ class Step:
     """What a model was sent and said in one step of a turn: message ids with versions, never the history again.
 
     `request` = {"sources": [[id, version], ...], "digest": hex, ...}; `reply` is the codec form of the Reply's blocks,
-    signatures included, which the active turn uses verbatim (N-09).
+    signatures included, which the active turn uses verbatim (N-09). `model` is the configured name of the one that
+    answered, `cost` what it cost in nanodollars, None where no price was known.
     """
 
     turn_id: str
@@ -178,6 +181,23 @@ class Step:
     reply: FrozenDict
     usage: Usage = field(default_factory=Usage)
     at: int = 0
+    model: str = ""
+    cost: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expense:
+    """What several steps used. `cost` is in nanodollars and leaves out steps without one; None if none has one."""
+
+    usage: Usage = field(default_factory=Usage)
+    cost: int | None = None
+
+    @classmethod
+    def of(cls, steps: Iterable[Step]) -> Self:
+        """The sum of some steps."""
+        found = tuple(steps)
+        costs = [step.cost for step in found if step.cost is not None]
+        return cls(usage=sum((step.usage for step in found), Usage()), cost=sum(costs) if costs else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

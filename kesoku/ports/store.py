@@ -13,6 +13,7 @@ from kesoku.messages.lifecycle import (
     Change,
     Delivery,
     DeliveryState,
+    Expense,
     Fence,
     Lease,
     Purpose,
@@ -264,6 +265,14 @@ class StepStore(Protocol):
 
     def count(self, session_id: str) -> int:
         """How many turns of a session have metrics (`session_turns`)."""
+        ...
+
+    def spent(self, since: int) -> int:
+        """The cost in nanodollars of all steps of the database that were stored at `since` or later."""
+        ...
+
+    def expense(self, session_id: str) -> Expense:
+        """What all turns of a session used so far, running and interrupted ones included."""
         ...
 
 

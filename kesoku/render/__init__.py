@@ -4,6 +4,7 @@ from kesoku.render.chunk import MINIMUM_LIMIT, Part, Unit, chunk, parts
 from kesoku.render.confine import confine
 from kesoku.render.dialect import Markup, to_markdown, to_markup, to_plain
 from kesoku.render.header import header
+from kesoku.render.money import money
 from kesoku.render.parse import parse, unparse
 from kesoku.render.sanitise import printable_name, visible
 from kesoku.render.segment import Alignment, Code, File, Question, Segment, Table, Text, Voice
@@ -24,6 +25,7 @@ __all__ = [
     "chunk",
     "confine",
     "header",
+    "money",
     "parse",
     "parts",
     "printable_name",

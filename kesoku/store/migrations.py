@@ -16,8 +16,18 @@ from kesoku.store.tables import METADATA
 
 Migration = Callable[[Link], None]
 
-MIGRATIONS: tuple[Migration, ...] = ()
-"""Number i brings version i + 1 to version i + 2. The tables of tables.py are always those of the last version."""
+
+def _add_costs(link: Link) -> None:
+    """To version 2: who answered a step, and what it cost."""
+    link.script("ALTER TABLE steps ADD COLUMN model TEXT DEFAULT '' NOT NULL")
+    link.script("ALTER TABLE steps ADD COLUMN cost INTEGER")
+    link.script("CREATE INDEX steps_paid ON steps (at, cost) WHERE cost IS NOT NULL")
+    link.script("CREATE INDEX turns_of_session ON turns (session_id)")
+
+
+MIGRATIONS: tuple[Migration, ...] = (_add_costs,)
+"""Number i brings version i + 1 to version i + 2. The tables of tables.py are always those of the last version; a
+migration says in its own words what it does, for those tables go on changing."""
 
 APPLICATION_ID = 0x4B657361
 """Marks a file as Kesoku's, in SQLite's header field for it."""

@@ -1,12 +1,12 @@
 """Turns and their steps in SQL: facts, no state."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from sqlalchemy import func, select, update
 
-from kesoku.messages.lifecycle import Step, TurnFacts
+from kesoku.messages.lifecycle import Expense, Step, TurnFacts
 from kesoku.messages.turn import Usage
 from kesoku.store.engine import Link, Row, plain
 from kesoku.store.mapping import UNREADABLE, from_json, mapping_of, to_json
@@ -14,6 +14,7 @@ from kesoku.store.statement import Statement, insert_into, param
 from kesoku.store.tables import messages, steps, turns
 
 _t, _s = turns.c, steps.c
+_USAGE = tuple(each.name for each in fields(Usage))
 
 GET = Statement(select(_t.turn_id, _t.prompt_ids, _t.metrics).where(_t.turn_id == param("turn_id")))
 OPEN = Statement(
@@ -27,7 +28,15 @@ COUNT = Statement(
 )
 ADD = Statement(insert_into(steps), bulky=True)
 OF = Statement(
-    select(_s.turn_id, _s.n, _s.request, _s.reply, _s.usage, _s.at).where(_s.turn_id == param("turn_id")).order_by(_s.n)
+    select(_s.turn_id, _s.n, _s.request, _s.reply, _s.usage, _s.at, _s.model, _s.cost)
+    .where(_s.turn_id == param("turn_id"))
+    .order_by(_s.n)
+)
+SPENT = Statement(select(func.sum(_s.cost)).where(_s.at >= param("since"), _s.cost.is_not(None)))
+EXPENSE = Statement(
+    select(*(func.sum(func.json_extract(_s.usage, f"$.{name}")) for name in _USAGE), func.sum(_s.cost))
+    .select_from(turns.join(steps, _s.turn_id == _t.turn_id))
+    .where(_t.session_id == param("session_id"))
 )
 
 
@@ -66,6 +75,8 @@ class SqlStepStore:
             reply=to_json(step.reply),
             usage=to_json(asdict(step.usage)),
             at=step.at,
+            model=step.model,
+            cost=step.cost,
         )
 
     def of(self, turn_id: str) -> list[Step]:
@@ -83,9 +94,19 @@ class SqlStepStore:
         row = self._link.row(COUNT, session_id=session_id)
         return int(row[0]) if row else 0
 
+    def spent(self, since: int) -> int:
+        """Nanodollars since a time."""
+        ((cost,),) = self._link.rows(SPENT, since=since)
+        return cost or 0
+
+    def expense(self, session_id: str) -> Expense:
+        """What the turns of a session used."""
+        ((*tokens, cost),) = self._link.rows(EXPENSE, session_id=session_id)
+        return Expense(usage=Usage(**dict(zip(_USAGE, (each or 0 for each in tokens), strict=True))), cost=cost)
+
 
 def _step_of(row: Row) -> Step:
-    turn_id, n, request, reply, usage, at = row
+    turn_id, n, request, reply, usage, at, model, cost = row
     return Step(
         turn_id=plain(turn_id),
         n=n,
@@ -93,4 +114,6 @@ def _step_of(row: Row) -> Step:
         reply=mapping_of(reply),
         usage=Usage(**from_json(usage)),
         at=at,
+        model=plain(model),
+        cost=cost,
     )

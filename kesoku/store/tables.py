@@ -1,4 +1,4 @@
-"""The tables of version 1: what is stored, what is unique, and one partial index for each status that is looked for.
+"""The tables of version 2: what is stored, what is unique, and one partial index for each status that is looked for.
 
 Times are integer microseconds since 1970. Columns that hold JSON are text. SQLite uses an index on one status only for
 that very status, so the literal stands in the index and in the statement (`equals`).
@@ -208,6 +208,7 @@ turns = Table(
     _column("prompt_ids"),
     _optional("metrics"),
     Index("turns_finished", "session_id", sqlite_where=text("metrics IS NOT NULL")),
+    Index("turns_of_session", "session_id"),
 )
 
 steps = Table(
@@ -219,8 +220,13 @@ steps = Table(
     _column("reply"),
     _column("usage"),
     _number("at"),
+    _column("model", server_default=text("''")),
+    Column("cost", Integer),
     PrimaryKeyConstraint("turn_id", "n"),
+    Index("steps_paid", "at", "cost", sqlite_where=text("cost IS NOT NULL")),
 )
+"""`model` is the configured name of the model that answered, `cost` is in nanodollars; `steps_paid` answers what was
+spent since a time without a look at the rows."""
 
 deliveries = Table(
     "deliveries",

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from kesoku.agent.budget import Budget
 from kesoku.agent.dispatcher import Dispatcher, DispatchLimits
 from kesoku.agent.hook import Hook
 from kesoku.agent.limits import TurnLimits
@@ -36,6 +37,7 @@ class Office(Bench):
         policies: Mapping[str, Policy] | None = None,
         hooks: Mapping[str, Hook] | None = None,
         limits: TurnLimits | None = None,
+        budget: Budget | None = None,
         dispatch: DispatchLimits | None = None,
         policy: BusyPolicy | None = None,
         secrets: Sequence[str] = (),
@@ -45,6 +47,7 @@ class Office(Bench):
         self.models = models
         self.tools = Toolbox(tools, policies)
         self.hooks, self.limits, self.dispatch, self.secrets = hooks, limits, dispatch, secrets
+        self.budget = budget
         self.drafts, self.approver = RecordingDrafts(), ScriptedApprover()
 
     def loop(self, gateway: StoreGateway | None = None) -> TurnLoop:
@@ -61,6 +64,7 @@ class Office(Bench):
             system="be kind",
             hooks=self.hooks,
             limits=self.limits,
+            budget=self.budget,
         )
 
     def dispatcher(self, owner: str = "w1", *, gateway: StoreGateway | None = None) -> Dispatcher:

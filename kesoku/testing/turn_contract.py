@@ -9,8 +9,8 @@ import pytest
 from kesoku.errors import Deposed, StoreConflict
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
-from kesoku.messages.freeze import FrozenDict
-from kesoku.messages.lifecycle import ChangeKind, Fence, Lease, Serving, Step
+from kesoku.messages.freeze import EMPTY, FrozenDict
+from kesoku.messages.lifecycle import ChangeKind, Expense, Fence, Lease, Serving, Step
 from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import Usage
 from kesoku.ports import Store
@@ -28,6 +28,16 @@ from kesoku.testing.store_material import (
     serving,
     stored,
 )
+
+
+async def begin(store: Store, record: Record) -> None:
+    """Note a turn."""
+    await store.write(lambda tx: tx.steps.open(record.id, [record.id]))
+
+
+async def spent_since(store: Store, since: int) -> int:
+    """What all steps cost from then on."""
+    return await store.read(lambda tx: tx.steps.spent(since))
 
 
 async def take(store: Store, record: Record, *, owner: str = "w1", until: int = 40) -> Fence:
@@ -235,6 +245,8 @@ class TurnContract:
                 reply=FrozenDict(blocks=(FrozenDict(text="Zoë \ud800"),)),
                 usage=Usage(prompt=3, answer=n),
                 at=7,
+                model=f"m{n} \ud800",
+                cost=None if n == 1 else 2**60,
             )
             for n in (2, 1)
         ]
@@ -244,3 +256,20 @@ class TurnContract:
         assert await store.read(lambda tx: tx.steps.of("t2")) == []
         with pytest.raises(StoreConflict):
             await keep(store, steps[0])
+
+    async def test_what_was_spent_is_summed(self, store: Store) -> None:
+        first, second = await store.write(add(prompt(), prompt()))
+        (other,) = await store.write(add(prompt(), session="s2"))
+        assert await store.read(lambda tx: tx.steps.spent(0)) == 0
+        assert await store.read(lambda tx: tx.steps.expense("s1")) == Expense()
+        for record in (first, second, other):
+            await begin(store, record)
+        used = Usage(prompt=100, cached=40, thoughts=7, answer=3)
+        for record, n, at, cost in ((first, 1, 10, None), (first, 2, 11, 20), (second, 1, 12, 300), (other, 1, 13, 0)):
+            step = Step(turn_id=record.id, n=n, request=EMPTY, reply=EMPTY, usage=used, at=at, model="m", cost=cost)
+            await keep(store, step)
+        spent = [await spent_since(store, since) for since in (0, 11, 12, 13, 14)]
+        assert spent == [320, 320, 300, 0, 0]
+        assert await store.read(lambda tx: tx.steps.expense("s1")) == Expense(usage=used + used + used, cost=320)
+        assert await store.read(lambda tx: tx.steps.expense("s2")) == Expense(usage=used, cost=0)
+        assert await store.read(lambda tx: Expense.of(tx.steps.of(first.id))) == Expense(usage=used + used, cost=20)

@@ -111,6 +111,8 @@ INDEXES = {
     "message.ACCEPTED.(False, True)": "messages_accepted_of_author",
     "delivery.LIVE.of_bot": "deliveries_live",
     "step.COUNT": "turns_finished",
+    "step.SPENT": "steps_paid",
+    "step.EXPENSE": "turns_of_session",
     "question.OPEN": "questions_open",
     **{f"delivery.BY_STATE.{each}.in_channel": f"deliveries_{each}" for each in OPEN_STATES},
 }

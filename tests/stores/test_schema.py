@@ -114,7 +114,9 @@ def test_an_older_database_is_brought_up_step_by_step(desk: Desk) -> None:
     stored = desk.run(add(prompt()))
     turnstile = desk.database.turnstile()
 
-    def second(link: Link) -> None:
+    now = len(MIGRATIONS) + 1
+
+    def one_more(link: Link) -> None:
         link.script("ALTER TABLE sessions ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'")
 
     def broken(link: Link) -> None:
@@ -122,15 +124,15 @@ def test_an_older_database_is_brought_up_step_by_step(desk: Desk) -> None:
         raise RuntimeError("in the middle")
 
     with pytest.raises(RuntimeError):
-        prepare(desk.database, desk.link, turnstile, (second, broken))
-    assert desk.link.script("PRAGMA user_version") == [(1,)]
+        prepare(desk.database, desk.link, turnstile, (*MIGRATIONS, one_more, broken))
+    assert desk.link.script("PRAGMA user_version") == [(now,)]
     for _ in range(2):
-        prepare(desk.database, desk.link, turnstile, (second,))
-        assert desk.link.script("PRAGMA user_version") == [(2,)]
+        prepare(desk.database, desk.link, turnstile, (*MIGRATIONS, one_more))
+        assert desk.link.script("PRAGMA user_version") == [(now + 1,)]
     assert desk.link.script("SELECT colour FROM sessions") == [("red",)]
     assert desk.run(lambda tx: tx.messages.session("s1")) == stored
     with pytest.raises(StoreNewer):
-        prepare(desk.database, desk.link, turnstile, ())
+        prepare(desk.database, desk.link, turnstile, MIGRATIONS)
     turnstile.close()
 
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 from kesoku.errors import Deposed
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import FrozenDict
-from kesoku.messages.lifecycle import Fence, Lease, Serving, Session, Step, TurnFacts
+from kesoku.messages.lifecycle import Expense, Fence, Lease, Serving, Session, Step, TurnFacts
 from kesoku.messages.record import Address, Record
 from kesoku.testing.memory.messages import MemoryMessages
 from kesoku.testing.memory.table import Tables, conflict
@@ -174,3 +174,13 @@ class MemorySteps:
         """See the port."""
         done = (self._tables.messages.get(each.turn_id) for each in self._tables.turns.values() if each.metrics)
         return sum(prompt is not None and prompt.session_id == session_id for prompt in done)
+
+    def spent(self, since: int) -> int:
+        """See the port."""
+        return sum(step.cost or 0 for step in self._tables.steps.values() if step.at >= since)
+
+    def expense(self, session_id: str) -> Expense:
+        """See the port."""
+        prompts = {step.turn_id: self._tables.messages.get(step.turn_id) for step in self._tables.steps.values()}
+        mine = {turn_id for turn_id, prompt in prompts.items() if prompt and prompt.session_id == session_id}
+        return Expense.of(step for step in self._tables.steps.values() if step.turn_id in mine)

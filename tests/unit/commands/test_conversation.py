@@ -1,27 +1,32 @@
 """/help, /stop, /new and /status over a real gateway."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from kesoku.adapter.command import Invocation
 from kesoku.adapter.event import Principal
+from kesoku.agent.budget import Budget
 from kesoku.commands.conversation import Conversation
 from kesoku.commands.registry import Registry, SlashCommand
 from kesoku.gateway.gateway import StoreGateway
 from kesoku.gateway.policy import BusyPolicy
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.lifecycle import Serving
+from kesoku.messages.freeze import EMPTY
+from kesoku.messages.lifecycle import Serving, Step
+from kesoku.messages.price import Price
 from kesoku.messages.record import Address, Post, Record
+from kesoku.messages.turn import Usage
 from kesoku.messages.virtual import system_entry
-from kesoku.testing.clock import VirtualClock
+from kesoku.testing.clock import START, VirtualClock
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.presence import NullPresence
 
 HERE = Address(chatbot_id="chat", channel_id="1")
 SERVING = Serving(addresses=frozenset({HERE}))
+PRICES = {"offline": Price(prompt=1, answer=1)}
 
 
 @dataclass
@@ -45,14 +50,18 @@ class Room:
         return found.status
 
 
+def conversation(gateway: StoreGateway, store: MemoryStore, budget: Budget | None = None) -> Conversation:
+    entry = system_entry("Be kind.")
+    return Conversation(
+        gateway=gateway, store=store, clock=VirtualClock(), model="offline", system=entry, budget=budget
+    )
+
+
 @pytest.fixture
 async def room() -> AsyncIterator[Room]:
-    clock, store = VirtualClock(), MemoryStore()
-    gateway = StoreGateway(store, clock, BusyPolicy(), NullPresence())
-    conversation = Conversation(
-        gateway=gateway, store=store, clock=clock, model="offline", system=system_entry("Be kind.")
-    )
-    yield Room(gateway=gateway, store=store, registry=Registry(conversation.commands()))
+    store = MemoryStore()
+    gateway = StoreGateway(store, VirtualClock(), BusyPolicy(), NullPresence())
+    yield Room(gateway=gateway, store=store, registry=Registry(conversation(gateway, store).commands()))
     await store.aclose()
 
 
@@ -93,6 +102,32 @@ async def test_status_tells_what_runs_and_what_waits(room: Room) -> None:
     await room.gateway.claim("me", SERVING)
     text = await room.command("status") or ""
     assert "a turn is running, 1 waiting" in text
+
+
+@pytest.mark.parametrize(
+    ("budget", "cost", "today"),
+    [
+        (Budget(), (None, ""), ""),
+        (Budget(prices=PRICES), (12_300_000, ", $0.0123"), "\n- All conversations today: $0.0123"),
+        (Budget(prices=PRICES, day=10**10), (0, ", $0.00"), "\n- All conversations today: $0.00 of $10.00"),
+    ],
+    ids=["no price", "price", "budget"],
+)
+async def test_status_tells_what_was_used(room: Room, budget: Budget, cost: tuple[int | None, str], today: str) -> None:
+    record = await room.say("a")
+    room = replace(room, registry=Registry(conversation(room.gateway, room.store, budget).commands()))
+    claim = await room.gateway.claim("me", SERVING)
+    assert claim is not None
+    assert "Last turn" not in (await room.command("status") or "")
+    used = Usage(prompt=1_000, cached=400, thoughts=30, answer=2)
+    for n in (1, 2):
+        paid = cost[0] if n == 2 else None
+        step = Step(turn_id=record.id, n=n, request=EMPTY, reply=EMPTY, usage=used, at=START, cost=paid)
+        await room.gateway.step(claim.fence, step, [])
+    await room.say("b")  # it waits, and has no step
+    words = f"2,000 tokens read (800 from cache), 60 thought, 4 answered{cost[1]}"
+    text = await room.command("status") or ""
+    assert text.endswith(f"Model: offline.\n\n- Last turn: {words}\n- Conversation: {words}{today}")
 
 
 async def test_the_system_prompt_is_an_entry_of_the_system_alone(room: Room) -> None:  # K-094 K-049 K-123
