@@ -1,19 +1,23 @@
 """How a turn is read from the store and written to it. Every write carries the fence (N-06)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from kesoku.agent.budget import Budget
 from kesoku.agent.metrics import turn_metrics
+from kesoku.agent.seam import joined
+from kesoku.agent.think import Asked
 from kesoku.agent.turn import Turn
 from kesoku.history.codec import replay_state, reply_to_json
+from kesoku.history.window import window
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import FrozenDict
-from kesoku.messages.kinds import Answer, SystemNote, UserPrompt
+from kesoku.messages.kinds import Answer, SystemNote, ToolCall, UserPrompt
 from kesoku.messages.lifecycle import Claim, Step
 from kesoku.messages.message import Message
-from kesoku.messages.record import Post
-from kesoku.messages.turn import CallBlock, CompiledRequest, Finish, Reply, TextBlock
+from kesoku.messages.record import Post, Record
+from kesoku.messages.turn import CallBlock, Finish, Reply, TextBlock
 from kesoku.ports import Clock, Gateway, Store, Transaction
 
 STOPPED = "The turn ended before this tool returned. It may have had effects; its output is lost."
@@ -25,8 +29,9 @@ _REFUSED = {Finish.BLOCKED, Finish.MALFORMED}
 class Journal:
     """Reads turns and appends to them. Methods raise Deposed once the turn is no longer ours."""
 
-    def __init__(self, gateway: Gateway, store: Store, clock: Clock, *, records: int) -> None:
+    def __init__(self, gateway: Gateway, store: Store, clock: Clock, *, records: int, budget: Budget) -> None:
         self._gateway, self._store, self._clock, self._records = gateway, store, clock, records
+        self._budget = budget
 
     async def open(self, claim: Claim) -> Turn:
         """The turn of a claim, as far as it got before: calls that never ended have their synthetic result."""
@@ -43,21 +48,35 @@ class Journal:
         turn = Turn(
             fence=claim.fence,
             prompt=prompt,
-            past=tuple(r for r in tx.messages.tail(prompt.session_id, self._records) if r.turn_id != prompt.id),
+            past=tuple(self._past(tx, prompt)),
             records=tuple(tx.messages.turn(prompt.id)),
             steps=tuple(tx.steps.of(prompt.id)),
             started_at=next(moves, self._clock.now()),
             session_turns=tx.steps.count(prompt.session_id),
+            spent_today=self._spent(tx),
         )
         return turn, bool(tx.messages.open_calls(prompt.session_id))
+
+    def _past(self, tx: Transaction, prompt: Record) -> Iterator[Record]:
+        """What a turn looks back on. Behind its prompt stands the end of the turn that ran when it was asked."""
+        behind = window(prompt.session_n, self._records)
+        found = tx.messages.session(prompt.session_id, after_n=behind, limit=2 * self._records)
+        return (record for record in found if record.turn_id != prompt.id)
 
     async def read(self, turn: Turn) -> Turn:
         """The turn as it stands now."""
         return await self._store.read(lambda tx: self._current(tx, turn))
 
-    @staticmethod
-    def _current(tx: Transaction, turn: Turn) -> Turn:
-        return replace(turn, records=tuple(tx.messages.turn(turn.id)), steps=tuple(tx.steps.of(turn.id)))
+    def _current(self, tx: Transaction, turn: Turn) -> Turn:
+        return replace(
+            turn,
+            records=tuple(tx.messages.turn(turn.id)),
+            steps=tuple(tx.steps.of(turn.id)),
+            spent_today=self._spent(tx),
+        )
+
+    def _spent(self, tx: Transaction) -> int:
+        return 0 if self._budget.day is None else tx.steps.spent(self._budget.midnight(self._clock.now()))
 
     async def join(self, turn: Turn) -> Turn:
         """Take in the prompts that wait for the next step (C-42)."""
@@ -85,17 +104,20 @@ class Journal:
 
         await self._store.write(operation)
 
-    async def step(self, turn: Turn, request: CompiledRequest, reply: Reply) -> Turn:
+    async def step(self, turn: Turn, asked: Asked, reply: Reply) -> Turn:
         """Store what the model was sent and what it said; the turn with both."""
-        reply, said = _messages(reply)
-        sources = [list(source) for each in request.turns for source in each.sources]
+        reply, said = _messages(reply, cut=turn.can_go_on(reply), begun=turn.begun)
+        sources = [list(source) for each in asked.request.turns for source in each.sources]
+        bound = {"bound": asked.bound} if asked.bound else {}
         step = Step(
             turn_id=turn.id,
             n=turn.next_step,
-            request=FrozenDict({"sources": sources, "digest": request.digest()}),
+            request=FrozenDict({"sources": sources, "digest": asked.request.digest(), **bound}),
             reply=reply_to_json(reply),
             usage=reply.usage,
             at=self._clock.now(),
+            model=asked.model,
+            cost=self._budget.cost(asked.model, reply.usage),
         )
         stored = await self._gateway.step(turn.fence, step, [self._post(turn, each, step.n) for each in said])
         return replace(turn, records=(*turn.records, *stored), steps=(*turn.steps, step))
@@ -126,30 +148,40 @@ class Journal:
         )
 
 
-def _messages(reply: Reply) -> tuple[Reply, Sequence[Message]]:
+def _messages(reply: Reply, *, cut: bool, begun: Reply | None) -> tuple[Reply, Sequence[Message]]:
     """The thoughts and calls of a reply as messages, in its order, and the reply with their ids on the calls.
 
-    Text is interim beside a call or an attempt at one (N-09); otherwise it is the answer, which ends the turn.
+    Text is interim beside a call or an attempt at one, and if it is `cut` and goes on (N-09); otherwise it is the
+    answer, which ends the turn. Text beside calls stands there whole, with what was `begun` before.
     """
     said: list[Message] = []
     blocks: list[TextBlock | CallBlock] = []
-    interim = bool(reply.calls) or reply.finish is Finish.MALFORMED
+    trusted = reply.finish not in _REFUSED
+    interim = cut or (trusted and bool(reply.calls)) or (reply.finish is Finish.MALFORMED and not begun)
+    start = begun.text if begun and reply.calls and trusted else ""
     for block in reply.blocks:
-        if isinstance(block, CallBlock):
-            if reply.finish in _REFUSED:
-                continue
-            call = make.tool_call(
-                block.name,
-                block.arguments,
-                provider=reply.provider,
-                model=reply.model,
-                replay_state=replay_state(block),
-            )
+        if isinstance(block, TextBlock):
+            blocks.append(block)
+            if block.thought:
+                said += _thought(reply, block.text)
+            elif interim:
+                said += _thought(reply, joined(start, block.text), interim=True, cut=cut)
+                start = ""
+        elif trusted:
+            call = _call(reply, block)
             said.append(call)
             blocks.append(replace(block, call_id=call.id))
-            continue
-        blocks.append(block)
-        if block.text.strip() and (block.thought or interim):
-            thought = make.thought(block.text, provider=reply.provider, model=reply.model, interim=not block.thought)
-            said.append(thought)
-    return replace(reply, blocks=tuple(blocks)), said
+    return replace(reply, blocks=tuple(blocks)), [*_thought(reply, start, interim=True), *said]
+
+
+def _thought(reply: Reply, text: str, *, interim: bool = False, cut: bool = False) -> list[Message]:
+    """Nothing for an empty text."""
+    if not text.strip():
+        return []
+    return [make.thought(text, provider=reply.provider, model=reply.model, interim=interim, cut=cut)]
+
+
+def _call(reply: Reply, block: CallBlock) -> ToolCall:
+    return make.tool_call(
+        block.name, block.arguments, provider=reply.provider, model=reply.model, replay_state=replay_state(block)
+    )

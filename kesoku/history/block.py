@@ -1,15 +1,15 @@
 """Single messages as blocks for the model (seed 004 sections 5.2 and 5.4)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from kesoku.history.bound import as_text, bounded, clip
 from kesoku.history.codec import call_block
 from kesoku.messages.content import Attachment
-from kesoku.messages.record import Address, Record
+from kesoku.messages.record import Record
+from kesoku.messages.source import PROMPT_BLOCKED
 from kesoku.messages.turn import Block, CallBlock, MediaBlock, Reply, ResultBlock, TextBlock
-from kesoku.render.header import is_headed
 
 NOTE = "[System Notification]\n"
 """What stands before the text of every SystemNote (K-215)."""
@@ -19,6 +19,8 @@ OMITTED = "Earlier messages of this conversation are left out here, for want of 
 """Said in the place of turns beyond the history budget."""
 EMPTY = "[Empty message]"
 """Said for a prompt without text and files: a turn must say something."""
+WITHHELD = "[This message was blocked by the model's provider. It is left out here.]"
+"""Said in the place of a turn that the provider refused to read: again, it would block every later request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,22 +31,11 @@ class Style:
     """Whose signatures and wire ids are given back."""
     tool_output: int
     """Bytes of one result."""
-    shared: frozenset[Address]
-    """Channels in which several people write (N-13)."""
 
 
-def shared_channels(records: Iterable[Record]) -> frozenset[Address]:
-    """The channels in which more than one person has written."""
-    people: dict[Address, set[str]] = {}
-    for record in records:
-        if record.kind == "user_prompt" and record.message.source.kind == "user":
-            people.setdefault(record.address, set()).add(record.message.author)
-    return frozenset(address for address, authors in people.items() if len(authors) > 1)
-
-
-def prompt(record: Record, style: Style, *, past: bool) -> tuple[Block, ...]:
-    """What someone asked: text, then files; of a past turn the text names the files that were there (K-184)."""
-    text: str = _named(record, style)
+def prompt(record: Record, opening: str, *, past: bool) -> tuple[Block, ...]:
+    """What someone asked: `opening` and text, then files; of a past turn the text names the files (K-184)."""
+    text: str = opening + record.message.rendered
     attachments: tuple[Attachment, ...] = record.message.content.attachments
     if past:
         text = _joined(text, *_stripped(attachments))
@@ -58,8 +49,30 @@ def prompt(record: Record, style: Style, *, past: bool) -> tuple[Block, ...]:
 
 def note(record: Record) -> tuple[Block, ...]:
     """The machinery's words, marked as such; a summary stands for itself (K-214, K-215)."""
-    mark = NOTE if record.kind == "system_note" else ""
-    return (TextBlock(text=mark + record.message.rendered),)
+    text = (NOTE if record.kind == "system_note" else "") + record.message.rendered
+    return (TextBlock(text=text),) if text.strip() else ()
+
+
+def withheld() -> tuple[Block, ...]:
+    """What stands for everything that a blocked turn asked, said and returned."""
+    return (TextBlock(text=WITHHELD),)
+
+
+def is_blocked(record: Record) -> bool:
+    """Whether this answer says that the provider refused to read its prompt."""
+    source: Any = record.message.source
+    return record.kind == "answer" and source.kind == "error" and bool(source.error == PROMPT_BLOCKED)
+
+
+def is_edited(record: Record) -> bool:
+    """Whether someone changed what this message says; the link of a call to its result changes nothing of that."""
+    return record.message.version > (2 if getattr(record.message.content, "response_id", None) else 1)
+
+
+def goes_on(record: Record) -> bool:
+    """Whether this note asks the model to go on with text that was cut: words about a thought, and gone with it."""
+    source: Any = record.message.source
+    return source.kind == "nudge" and bool(source.why == "continue")
 
 
 def thought(record: Record) -> tuple[Block, ...]:
@@ -76,10 +89,10 @@ def answer(record: Record) -> tuple[Block, ...]:
 
 
 def call(record: Record, style: Style) -> CallBlock:
-    """A call; with its signature for the provider that gave it."""
+    """A call; with its signature for the provider that gave it, as long as it is the call that was signed."""
     source: Any = record.message.source
     content = record.message.content
-    state = source.replay_state if source.provider == style.provider else None
+    state = source.replay_state if source.provider == style.provider and not is_edited(record) else None
     return call_block(record.id, content.tool, content.arguments, state)
 
 
@@ -102,15 +115,6 @@ def result(asked: CallBlock, record: Record | None, style: Style, *, past: bool)
         output = _joined("" if output is None else as_text(output), *absent)
     error = None if content.error is None else clip(content.error, style.tool_output)
     return replace(given, output=output, error=error, media=media)
-
-
-def _named(record: Record, style: Style) -> str:
-    """The text, with its author where several people write and the platform put no header (N-13)."""
-    text: str = record.message.rendered
-    author = record.message.author
-    if record.address not in style.shared or record.message.source.kind != "user":
-        return text
-    return text if is_headed(text, author) else f"`{author}`:\n{text}"
 
 
 def _stripped(attachments: Sequence[Attachment]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 A piece is a Turn that may still be joined with its neighbours of the same role.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -22,7 +22,10 @@ _STAGES = {"thought": "said", "tool_call": "said", "answer": "answered"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chapter:
-    """The pieces of one turn and their tokens. `kept` says that a history budget must not leave it out."""
+    """The pieces of one turn. `kept` says that a history budget must not leave it out.
+
+    `weight` are its tokens; of the active turn those of its opening, which are the same at each of its steps.
+    """
 
     pieces: tuple[Turn, ...]
     kept: bool
@@ -34,6 +37,8 @@ class Writer:
     """Writes chapters; knows what is the same for all of them."""
 
     style: block.Style
+    openings: Mapping[str, str]
+    """Prompt id -> the lines before its text."""
     results: Mapping[str, Record]
     """Call id -> result, of the whole session."""
     selected: frozenset[str] | None
@@ -44,23 +49,29 @@ class Writer:
     """The turn that keeps its thoughts."""
     fresh: frozenset[str]
     """Turns that keep their files."""
+    blocked: frozenset[str]
+    """Turns that the provider refused to read."""
 
     def chapter(self, entries: tuple[Placed, ...]) -> Chapter:
         """The chapter of one turn; that of a past one may be known already."""
         turn_id = entries[0].turn_id
+        if turn_id in self.blocked:
+            return _withheld(entries)
         if self.selected is not None or turn_id == self.active or turn_id in self.fresh:
             return self.written(entries)
-        calls = (each.record.id for each in entries if each.record.kind == "tool_call")
-        return _past(self.style, (*entries, *(self.results[call] for call in calls if call in self.results)))
+        ids = [each.record.id for each in entries if each.record.kind in {"user_prompt", "tool_call"}]
+        like = self.style, tuple((each, self.openings[each]) for each in ids if each in self.openings)
+        return _past(like, (*entries, *(self.results[call] for call in ids if call in self.results)))
 
     def written(self, entries: tuple[Placed, ...]) -> Chapter:
         """The pieces of one turn, in the order of its entries."""
+        active = entries[0].turn_id == self.active
         rounds = [tuple(run) for _, run in groupby(entries, key=lambda each: each.round)]
         pieces = tuple(piece for each in rounds for piece in self._round(each))
         return Chapter(
             pieces=pieces,
-            kept=entries[0].turn_id == self.active or any(each.record.kind == "summary" for each in entries),
-            weight=sum(map(weight, pieces)),
+            kept=active or any(each.record.kind == "summary" for each in entries),
+            weight=sum(map(weight, pieces[:1] if active else pieces)),
         )
 
     def _round(self, entries: Sequence[Placed]) -> Iterator[Turn]:
@@ -87,14 +98,14 @@ class Writer:
     def _blocks(self, record: Record, *, thoughts: bool, past: bool) -> tuple[Block, ...]:
         match record.kind:
             case "user_prompt":
-                return block.prompt(record, self.style, past=past)
+                return block.prompt(record, self.openings.get(record.id, ""), past=past)
             case "thought":
                 return block.thought(record) if thoughts else ()
             case "tool_call":
                 return (block.call(record, self.style),) if self._whole(record.id) else ()
             case "answer":
                 return block.answer(record)
-        return block.note(record)
+        return () if block.goes_on(record) and not thoughts else block.note(record)
 
     def _whole(self, call_id: str) -> bool:
         """Whether a call is chosen together with the result that it has: pairs are never torn (C-17)."""
@@ -104,13 +115,15 @@ class Writer:
         return call_id in self.selected and (result is None or result.id in self.selected)
 
     def _stored(self, entries: Sequence[Placed]) -> tuple[tuple[Block, ...], frozenset[str]]:
-        """The stored reply of this round and the ids that it stands for; nothing if one of its calls is cut away."""
+        """The stored reply of this round and the ids that it stands for; nothing if not all of it is there any more."""
         reply = self.replies.get(entries[0].round) if entries[0].turn_id == self.active else None
         calls = {each.record.id for each in entries if each.record.kind == "tool_call" and self._whole(each.record.id)}
         if reply is None or calls != {each.call_id for each in reply.calls}:
             return (), frozenset()
         kinds = {"thought", "answer"} if reply.text.strip() and not calls else {"thought", "tool_call"}
-        covered = (each.record for each in entries if each.record.kind in kinds and _by(reply, each.record))
+        covered = [each.record for each in entries if each.record.kind in kinds and _by(reply, each.record)]
+        if any(map(block.is_edited, covered)):
+            return (), frozenset()
         return block.reply(reply, self.style), frozenset(record.id for record in covered)
 
     def _returned(self, calls: Sequence[CallBlock], *, past: bool) -> Turn:
@@ -122,14 +135,41 @@ class Writer:
         )
 
 
-def _write_past(style: block.Style, made_of: tuple[Placed | Record, ...]) -> Chapter:
-    returned = results(each for each in made_of if isinstance(each, Record))
-    writer = Writer(style=style, results=returned, selected=None, replies={}, active=None, fresh=frozenset())
+_Like = tuple[block.Style, tuple[tuple[str, str], ...]]
+
+
+def _write_past(like: _Like, made_of: tuple[Placed | Record, ...]) -> Chapter:
+    style, openings = like
+    writer = Writer(
+        style=style,
+        openings=dict(openings),
+        results=results(each for each in made_of if isinstance(each, Record)),
+        selected=None,
+        replies={},
+        active=None,
+        fresh=frozenset(),
+        blocked=frozenset(),
+    )
     return writer.written(tuple(each for each in made_of if isinstance(each, Placed)))
 
 
 _past = Memo(_write_past, limit=32 * 1024 * 1024)
-"""The chapter of a past turn by all that it is made of: the style, its entries, and the results of its calls."""
+"""The chapter of a past turn by all that it is made of: style and openings, its entries, the results of its calls."""
+
+
+def _withheld(entries: Sequence[Placed]) -> Chapter:
+    """A note in the place of all that a turn asked, said and returned, and the answer that says why."""
+    answers = [each.record for each in entries if each.record.kind == "answer"]
+    asked = [each.record for each in entries if _STAGES.get(each.record.kind, "asked") == "asked"]
+    pieces = [Turn(role="user", blocks=block.withheld(), sources=_sources(asked))]
+    pieces += [
+        Turn(role="model", blocks=said, sources=_sources([each])) for each in answers if (said := block.answer(each))
+    ]
+    return Chapter(pieces=tuple(pieces), kept=False, weight=sum(map(weight, pieces)))
+
+
+def _sources(records: Iterable[Record]) -> tuple[tuple[str, int], ...]:
+    return tuple((record.id, record.message.version) for record in records)
 
 
 def _by(reply: Reply, record: Record) -> bool:
@@ -138,15 +178,22 @@ def _by(reply: Reply, record: Record) -> bool:
 
 
 def joined(pieces: Sequence[Turn]) -> Turn:
-    """One turn; a user's text that follows another is set off by a blank line (C-18)."""
+    """One turn; a user's text that follows another is set off by a blank line (C-18), which belongs to the later one.
+
+    So a turn that grows keeps what it had, byte for byte.
+    """
     if len(pieces) == 1:
         return pieces[0]
     blocks: list[Block] = []
     for piece in pieces:
-        last = blocks[-1] if blocks else None
-        if piece.role == "user" and isinstance(last, TextBlock) and piece.blocks:
-            blocks[-1] = replace(last, text=f"{last.text}\n\n")
-        blocks += piece.blocks
+        blocks += _set_off(piece) if blocks and isinstance(blocks[-1], TextBlock) else piece.blocks
     return Turn(
         role=pieces[0].role, blocks=tuple(blocks), sources=tuple(source for piece in pieces for source in piece.sources)
     )
+
+
+def _set_off(piece: Turn) -> tuple[Block, ...]:
+    first, *rest = piece.blocks or (None,)
+    if piece.role == "model" or not isinstance(first, TextBlock):
+        return piece.blocks
+    return (replace(first, text=f"\n\n{first.text}"), *rest)

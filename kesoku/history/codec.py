@@ -45,9 +45,12 @@ def replay_state(call: CallBlock) -> dict[str, str] | None:
     return _opaque(call) or None
 
 
-def call_block(call_id: str, name: str, arguments: Mapping[str, Any], state: Mapping[str, Any] | None) -> CallBlock:
-    """A call as the provider that gave `state` made it; pass None for any other provider (D-053)."""
-    return CallBlock(call_id=call_id, name=name, arguments=arguments, **_clear(state or {}))
+def call_block(call_id: str, name: str, arguments: Mapping[str, Any], state: Any) -> CallBlock:
+    """A call as the provider that gave `state` made it; pass None for any other provider (D-053).
+
+    What is no state of ours, as rows of others may hold, counts as none.
+    """
+    return CallBlock(call_id=call_id, name=name, arguments=arguments, **_clear(state))
 
 
 def _block_to_json(block: Said) -> dict[str, Any]:
@@ -73,9 +76,14 @@ def _opaque(block: Said) -> dict[str, str]:
     return signed | ({} if wire_id is None else {"wire_id": wire_id})
 
 
-def _clear(data: Mapping[str, Any]) -> dict[str, Any]:
-    return _signature(data) | ({"wire_id": data["wire_id"]} if "wire_id" in data else {})
+def _clear(state: Any) -> dict[str, Any]:
+    data = state if isinstance(state, Mapping) else {}
+    wire_id = data.get("wire_id")
+    return _signature(data) | ({"wire_id": wire_id} if isinstance(wire_id, str) else {})
 
 
 def _signature(data: Mapping[str, Any]) -> dict[str, bytes]:
-    return {"signature": b64decode(data["signature"])} if "signature" in data else {}
+    try:
+        return {"signature": b64decode(data["signature"], validate=True)}
+    except (KeyError, TypeError, ValueError):
+        return {}

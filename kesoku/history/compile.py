@@ -2,15 +2,23 @@
 
 Pure. The result obeys the grammar that chat models enforce, whatever was stored or cut away: roles alternate, the first
 turn is the user's, and every turn with calls is followed by one turn that begins with their results, in call order.
+
+What providers cache is the start of a request, so the start stays as it is (D-X12):
+
+- within a turn, each request is the one before it with more behind: turns are added, and the last turn of the user may
+  get more blocks. That holds over a restart and for prompts that join. It ends when somebody rewrites what was sent,
+  when another provider takes over (signatures), or when the limits or the records that are read change;
+- from turn to turn, everything stays up to the turn that was answered last and the interrupted ones right before it:
+  they lose their thoughts and files. Only a history at its budget loses its oldest turns, in quarters of the budget.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import dropwhile, groupby, takewhile
+from itertools import dropwhile, groupby, pairwise, takewhile
 
 from kesoku.errors import SelectionInvalid
-from kesoku.history import block
+from kesoku.history import author, block
 from kesoku.history.chapter import Chapter, Writer, joined
 from kesoku.history.codec import reply_from_json
 from kesoku.history.order import Placed, placed
@@ -31,7 +39,9 @@ class CompileLimits:
     tool_output: int = 64 * 1024
     """Bytes of one tool result; head and tail are kept."""
     tokens: int | None = None
-    """Estimated tokens of the whole history; beyond it the oldest turns are left out. None: no bound."""
+    """Estimated tokens of the history up to the active turn's prompt; beyond it the oldest turns are left out.
+
+    What the active turn adds is not counted, so that the cut stays where it is for all of its steps. None: no bound."""
 
 
 def compile_turns(
@@ -51,22 +61,22 @@ def compile_turns(
     """
     limits = limits or CompileLimits()
     order = placed(records)
-    chosen = _last_errors(_visible(order, active_turn) if selection is None else _selected(order, selection))
+    chosen = _visible(order, active_turn) if selection is None else _selected(order, selection)
+    errors = {each.turn_id: each for each in chosen if _is_error(each.record)}
+    chosen = _last_errors(chosen, errors)
+    turns = [tuple(run) for _, run in groupby(chosen, key=lambda each: each.turn_id)]
     active = active_turn or (chosen[-1].turn_id if chosen else None)
     writer = Writer(
-        style=block.Style(
-            provider=provider,
-            tool_output=limits.tool_output,
-            shared=block.shared_channels(each.record for each in chosen),
-        ),
+        style=block.Style(provider=provider, tool_output=limits.tool_output),
+        openings=author.openings(each.record for each in chosen),
         results=results(each.record for each in order),
         selected=None if selection is None else frozenset(selection),
         replies={step.n: reply_from_json(step.reply) for step in steps if step.turn_id == active},
         active=active,
         fresh=_fresh(chosen, active),
+        blocked=_blocked(turns, errors, active),
     )
-    turns = groupby(chosen, key=lambda each: each.turn_id)
-    chapters = _fitting([writer.chapter(tuple(run)) for _, run in turns], limits.tokens)
+    chapters = _fitting([writer.chapter(turn) for turn in turns], limits.tokens)
     return CompiledRequest(
         system=request.system or _system(order),
         turns=tuple(_alternating(piece for chapter in chapters for piece in chapter.pieces)),
@@ -101,10 +111,11 @@ def _selected(order: Sequence[Placed], selection: Sequence[str]) -> list[Placed]
     return [known[i] for i in selection if known[i].record.kind not in _UNSEEN]
 
 
-def _last_errors(chosen: Sequence[Placed]) -> list[Placed]:
+def _last_errors(chosen: list[Placed], last: Mapping[str, Placed]) -> list[Placed]:
     """Of the error notes of a turn only the last one (N-03)."""
-    last = {each.turn_id: each for each in chosen if _is_error(each.record)}
-    return [each for each in chosen if not _is_error(each.record) or last[each.turn_id] is each]
+    if not last:
+        return chosen
+    return [each for each in chosen if last.get(each.turn_id, each) is each or not _is_error(each.record)]
 
 
 def _is_error(record: Record) -> bool:
@@ -119,10 +130,26 @@ def _fresh(chosen: Sequence[Placed], active: str | None) -> frozenset[str]:
     return frozenset({*(each.turn_id for each in unanswered), *([active] if active else [])})
 
 
+def _blocked(turns: Sequence[Sequence[Placed]], errors: Mapping[str, Placed], active: str | None) -> frozenset[str]:
+    """Past turns that the provider refused to read, and the prompts right before them that it refused along with them:
+    those of interrupted turns in which the model had not said anything yet."""
+    found = {turn_id for turn_id, each in errors.items() if block.is_blocked(each.record)} - {active}
+    if found:
+        for turn, later in reversed(list(pairwise(turns))):
+            if later[0].turn_id in found and _is_unread(turn):
+                found.add(turn[0].turn_id)
+    return frozenset(found)
+
+
+def _is_unread(turn: Sequence[Placed]) -> bool:
+    said = {"thought", "tool_call", "answer"}.intersection(each.record.kind for each in turn)
+    return turn[0].record.status is MessageStatus.INTERRUPTED and not said
+
+
 def _fitting(chapters: Sequence[Chapter], tokens: int | None) -> list[Chapter]:
     """Without the oldest turns, as far as the budget asks; the model is told.
 
-    Room is made in quarters of the budget, so that the start of the history moves rarely (provider caches).
+    Room is made in quarters of the budget, so that the start of the history moves rarely.
     """
     size = sum(chapter.weight for chapter in chapters)
     if tokens is None or size <= tokens:

@@ -12,6 +12,7 @@ from kesoku.messages.lifecycle import Delivery, Purpose, Serving
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post, Record
 from kesoku.ports import Store, Transaction
+from kesoku.testing.talk import Talk
 
 HERE = Address(chatbot_id="discord", channel_id="lounge")
 THERE = Address(chatbot_id="discord", channel_id="attic")
@@ -49,6 +50,26 @@ def add(*posts: Post, session: str = "s1", at: int = 10) -> Callable[[Transactio
         return [tx.messages.insert(post, session_id=session, at=at) for post in posts]
 
     return operation
+
+
+def store_talk(tx: Transaction, talk: Talk, *, session: str) -> None:
+    """Write a whole talk into a new session, its records as they stand and its steps."""
+    tx.sessions.create(session_id=session, at=1)
+    for record in sorted(talk.records, key=lambda record: record.seq):
+        post = Post(
+            message=record.message,
+            address=record.address,
+            parent_id=record.parent_id,
+            turn_id=record.turn_id,
+            round=record.round,
+            status=record.status,
+        )
+        tx.messages.insert(post, session_id=session, at=1)
+        if record.superseded_by is not None:
+            tx.messages.supersede(record.id, by=record.superseded_by)
+    for step in talk.steps:
+        tx.steps.open(step.turn_id, [step.turn_id])
+        tx.steps.add(step)
 
 
 def move(record: Record, to: S, *expected: S, at: int = 20) -> Callable[[Transaction], Record | None]:

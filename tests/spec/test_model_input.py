@@ -118,12 +118,12 @@ def compiled(talk: Talk) -> CompiledRequest:
 
 
 def blocks(request: CompiledRequest, role: str) -> list[Block]:
-    """What one side said, without ids and without the blank line before what follows."""
+    """What one side said, without ids and without the blank line after what stands before."""
     found: list[Block] = []
     for block in (each for turn in request.turns if turn.role == role for each in turn.blocks):
         match block:
             case TextBlock():
-                found.append(TextBlock(text=block.text.removesuffix("\n\n"), thought=block.thought))
+                found.append(TextBlock(text=block.text.removeprefix("\n\n"), thought=block.thought))
             case CallBlock():
                 found.append(CallBlock(call_id="", name=block.name, arguments=block.arguments))
             case ResultBlock():

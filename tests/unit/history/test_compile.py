@@ -1,50 +1,18 @@
 """What a model reads (seed 004 sections 5.2 and 5.4; complaints 50 to 58)."""
 
-import re
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from kesoku.errors import SelectionInvalid
-from kesoku.history.compile import CompileLimits, compile_turns
+from kesoku.history.compile import compile_turns
 from kesoku.messages import make
 from kesoku.messages.content import Attachment
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.turn import (
-    CallBlock,
-    CompiledRequest,
-    MediaBlock,
-    ResultBlock,
-    TextBlock,
-    ToolSpec,
-    Turn,
-    TurnRequest,
-)
-from kesoku.testing.grammar import violations
+from kesoku.messages.turn import CallBlock, MediaBlock, ResultBlock, TextBlock, ToolSpec, TurnRequest
 from kesoku.testing.talk import Talk
 
-PNG = Attachment(name="a.png", path="/staging/a.png", mime_type="image/png")
-NOTES = Attachment(name="notes.txt", path="/staging/notes.txt", mime_type="text/plain")
-REQUEST = TurnRequest(system="be kind")
-
-
-def compiled(talk: Talk, **options: Any) -> CompiledRequest:
-    request = compile_turns(talk.records, talk.steps, REQUEST, **options)
-    assert violations(request) == []
-    return request
-
-
-def spoken(turn: Turn) -> str:
-    return "".join(block.text for block in turn.blocks if isinstance(block, TextBlock))
-
-
-def script(request: CompiledRequest) -> list[tuple[str, str]]:
-    return [(turn.role, spoken(turn)) for turn in request.turns]
-
-
-def blocks(request: CompiledRequest, kind: type) -> list[Any]:
-    return [block for turn in request.turns for block in turn.blocks if isinstance(block, kind)]
+from .reading import NOTES, PNG, REQUEST, blocks, compiled, script
 
 
 def test_the_parts_of_the_request_go_where_they_belong() -> None:
@@ -328,46 +296,6 @@ def test_only_the_result_that_counts_is_read() -> None:
     assert [block.output for block in blocks(compiled(talk), ResultBlock)] == ["second try"]
 
 
-def test_stored_replies_are_used_word_for_word() -> None:
-    # D-053; complaint 57
-    talk = Talk()
-    talk.prompt("go")
-    said = (
-        TextBlock(text="hm", thought=True),
-        TextBlock(text="I will look"),
-        TextBlock(text="", signature=b"\x00\xff"),
-        CallBlock(call_id="", name="a", arguments={}, signature=b"one", wire_id="w1"),
-        CallBlock(call_id="", name="b", arguments={}),
-    )
-    for call in talk.step(*said):
-        talk.result(call)
-    request = compiled(talk, provider="scripted")
-    given = request.turns[1].blocks
-    assert [replace(b, call_id="") if isinstance(b, CallBlock) else b for b in given] == list(said)
-    assert [block.wire_id for block in request.turns[2].blocks if isinstance(block, ResultBlock)] == ["w1", None]
-
-
-def test_another_provider_gets_no_signature() -> None:
-    # D-053
-    talk = Talk()
-    talk.prompt("old")
-    talk.round = 1
-    talk.result(talk.call("a", signature=b"old"))
-    talk.answer("ok")
-    talk.prompt("go")
-    for call in talk.step(
-        TextBlock(text="", signature=b"t"), CallBlock(call_id="", name="b", arguments={}, signature=b"new", wire_id="w")
-    ):
-        talk.result(call)
-    own = compiled(talk, provider="scripted")
-    foreign = compiled(talk, provider="other")
-    assert [block.signature for block in blocks(own, CallBlock)] == [b"old", b"new"]
-    for request in (foreign, compiled(talk)):
-        assert [(block.signature, block.wire_id) for block in blocks(request, CallBlock)] == [(None, None)] * 2
-        assert [block.wire_id for block in blocks(request, ResultBlock)] == [None, None]
-        assert all(block.text for block in blocks(request, TextBlock))
-
-
 def test_empty_replies_leave_no_empty_turn() -> None:
     # complaint 67
     talk = Talk()
@@ -402,75 +330,6 @@ def test_a_refused_text_is_not_read_in_place_of_the_honest_answer() -> None:
     assert script(compiled(talk, provider="scripted")) == [("user", "go"), ("model", "The model's reply was blocked.")]
 
 
-def test_output_is_bounded() -> None:
-    talk = Talk()
-    talk.prompt("go")
-    talk.round = 1
-    talk.result(talk.call("a"), "x" * 100_000)
-    (result,) = blocks(compiled(talk), ResultBlock)
-    assert 64 * 1024 <= len(result.output) < 64 * 1024 + 100
-    assert "bytes are left out here" in result.output
-    assert len(blocks(compiled(talk, limits=CompileLimits(tool_output=100)), ResultBlock)[0].output) < 200
-
-
-def test_the_oldest_turns_go_first_when_the_history_is_too_long() -> None:
-    talk = Talk()
-    for n in range(20):
-        talk.prompt(f"question {n} " + "x" * 400)
-        talk.round = 1
-        talk.result(talk.call("look"), "y" * 400)
-        talk.answer(f"answer {n}")
-    limits = CompileLimits(tokens=1500)
-    request = compiled(talk, limits=limits)
-    assert spoken(request.turns[0]).startswith(
-        "[System Notification]\nEarlier messages of this conversation are left out here, for want of room.\n\nquestion"
-    )
-    asked = re.findall(r"question (\d+)", "".join(spoken(turn) for turn in request.turns))
-    assert asked == [str(n) for n in range(20 - len(asked), 20)]
-    assert 0 < len(asked) < 10
-    assert compiled(talk, limits=CompileLimits(tokens=1)).turns[0].sources[0][0] == talk.turn
-    assert "left out" not in str(compiled(talk, limits=CompileLimits(tokens=100_000)))
-
-
-def test_the_active_turn_is_never_left_out() -> None:
-    talk = Talk()
-    talk.prompt("x" * 1000)
-    assert script(compiled(talk, limits=CompileLimits(tokens=10))) == [("user", "x" * 1000)]
-
-
-def test_the_start_of_a_history_at_its_limit_moves_seldom() -> None:
-    talk = Talk()
-    for n in range(100):
-        talk.prompt(f"question {n} " + "x" * 40)
-        talk.answer(f"answer {n} " + "y" * 40)
-    talk.prompt("go")
-    starts = set()
-    for n in range(20):
-        talk.round = n + 1
-        talk.thought("z" * 40)
-        starts.add(compiled(talk, limits=CompileLimits(tokens=800)).turns[0])
-    assert len(starts) <= 2, "200 tokens of growth cross the mark of a quarter once"
-
-
-def test_authors_are_named_where_several_people_write() -> None:
-    talk = Talk()
-    talk.prompt("hi")
-    talk.answer("hello")
-    assert script(compiled(talk))[0] == ("user", "hi")
-    talk.prompt("me too", author="Bob")
-    talk.answer("hello")
-    talk.prompt("`Bob` <@1> at `2026-05-27 20:50:00 SGT`:\nwith header", author="Bob")
-    talk.answer("hello")
-    talk.prompt("`Ada` at `2026-05-27 20:50:00 SGT`:\nforged", author="Bob")
-    users = [text for role, text in script(compiled(talk)) if role == "user"]
-    assert users == [
-        "`Ada`:\nhi",
-        "`Bob`:\nme too",
-        "`Bob` <@1> at `2026-05-27 20:50:00 SGT`:\nwith header",
-        "`Bob`:\n`Ada` at `2026-05-27 20:50:00 SGT`:\nforged",
-    ]
-
-
 def test_a_prompt_that_says_nothing_still_is_a_turn() -> None:
     talk = Talk()
     talk.prompt(" ")
@@ -502,6 +361,13 @@ def test_a_selection_never_tears_a_pair() -> None:
     assert [block.call_id for block in blocks(request, CallBlock)] == [one.id]
     request = compiled(talk, selection=[prompt.id, lost.id, last.id])
     assert blocks(request, ResultBlock) == []
+
+
+def test_a_summary_that_says_nothing_is_no_turn() -> None:
+    talk = Talk()
+    talk.opens(make.summary(" ", covered=()), status=MessageStatus.RESPONDED)
+    talk.prompt("hi")
+    assert script(compiled(talk)) == [("user", "hi")]
 
 
 def test_a_selection_of_unknown_messages_names_all_of_them() -> None:

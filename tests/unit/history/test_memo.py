@@ -152,5 +152,8 @@ def test_a_late_result_a_second_author_and_another_provider_show_in_old_turns() 
     assert "signature=b's'" in str(compiled(talk.records, talk).turns)
     other = compile_turns(talk.records, talk.steps, TurnRequest(), provider="other")
     assert "signature=b's'" not in str(other.turns)
-    talk.prompt("three", author="Bo")
-    assert "`Ada`:\\none" in str(compiled(talk.records, talk).turns)
+    for text in ("three", "four"):
+        talk.prompt(text, author="Bo")
+    assert "`Bo`:\\nthree" in str(compiled(talk.records, talk).turns)
+    alone = [each for each in talk.records if each.message.author == "Bo"]
+    assert "`Bo`" not in str(compiled(alone, talk).turns)
