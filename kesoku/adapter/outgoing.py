@@ -80,6 +80,7 @@ class Draft:
 
     turn_id: str
     step: int
+    """The step in which it began; the next one may go on with it, when it was cut."""
     thought: str
     text: str
     note: str = ""

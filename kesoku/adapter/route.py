@@ -1,5 +1,6 @@
 """What becomes of an outgoing record: one pure decision, taken when it is picked up (C-28, C-30, K-158, K-161)."""
 
+from dataclasses import replace
 from enum import StrEnum
 
 from kesoku.adapter.outgoing import Draft
@@ -61,6 +62,6 @@ def visible_draft(draft: Draft, visibility: Visibility) -> Draft | None:
     """The draft without what this platform hides; None if nothing is left (complaint 79)."""
     thought = "" if visibility.thought is Presentation.HIDDEN else draft.thought
     text = "" if visibility.assistant_text is Presentation.HIDDEN else draft.text
-    if not thought and not text:
+    if not thought and not text and not draft.note:
         return None
-    return Draft(turn_id=draft.turn_id, step=draft.step, thought=thought, text=text)
+    return replace(draft, thought=thought, text=text)

@@ -1,29 +1,38 @@
 """What a reply, a batch of results, or the state of a turn means for what comes next. Pure; speaks in signals."""
 
-from kesoku.agent import signal
+from collections.abc import Sequence
+
+from kesoku.agent import reason, signal
 from kesoku.agent.limits import TurnLimits
+from kesoku.agent.seam import closed, joined
 from kesoku.agent.turn import Turn
 from kesoku.messages.record import Record
 from kesoku.messages.turn import Finish, Reply
 
 _MALFORMED_RETRIES = 2
 _EMPTY_RETRIES = 1
+_STOPPED = {Finish.STOP: "the model did not go on", Finish.BLOCKED: "the provider withheld the rest"}
+"""Why an answer ends that was begun, where the provider does not say it."""
 _SHOWN = 1_000
 """Characters of a result in a summary."""
 
 
-def judge_reply(turn: Turn, reply: Reply) -> None:
+def judge_reply(turn: Turn, reply: Reply, tools: Sequence[str] = ()) -> None:
     """Return if the reply can be acted upon: it has calls, or it is an answer. Raises Again or Ended.
 
-    Each kind of emptiness is told apart, and none of them ends as a success (complaints 61, 63, 65, 68, 69).
+    Each kind of emptiness is told apart, and none of them ends as a success (complaints 61, 63, 65, 68, 69). An answer
+    that is cut is continued once; whatever comes then ends the turn with what there is (complaint 64). `tools` are the
+    names of those that exist.
     """
-    if reply.calls:
+    if reply.calls or turn.before(len(turn.steps)):
         return
+    if turn.begun:
+        raise signal.CutAnswer(text=reply.text)
     if reply.finish is Finish.BLOCKED:
         raise signal.Blocked(detail=reply.detail)
     if reply.finish is Finish.MALFORMED:
         if turn.nudges("malformed") < _MALFORMED_RETRIES:
-            raise signal.MalformedCall(detail=reply.detail)
+            raise signal.MalformedCall(detail=reply.detail, tools=tools)
         raise signal.Unreadable(detail=reply.detail)
     if not reply.text.strip():
         _judge_empty(turn, reply)
@@ -56,17 +65,25 @@ def _shown(result: Record | None) -> str:
 
 
 def judge_limits(turn: Turn, limits: TurnLimits) -> None:
-    """Raises LimitReached if no further step is allowed."""
+    """Raises LimitReached if no further step is allowed; what steps cost is for the Budget."""
     if len(turn.steps) >= limits.steps:
         raise signal.LimitReached(limit=f"{limits.steps} steps", done=turn.done())
-    if limits.tokens is not None and turn.usage.total >= limits.tokens:
-        raise signal.LimitReached(limit=f"{limits.tokens:,} tokens ({turn.usage.total:,} used)", done=turn.done())
 
 
-def answer_text(reply: Reply) -> str:
-    """The text of a final answer; one that was cut says so (complaint 64)."""
-    if reply.finish is not Finish.CUT:
-        return reply.text
-    fence = "\n```" if reply.text.count("```") % 2 else ""
-    reason = f": {reply.detail}" if reply.detail else ""
-    return f"{reply.text}{fence}\n\n*[The answer was cut here{reason}.]*"
+def answer_text(turn: Turn, reply: Reply) -> str:
+    """The text of a final answer, with the part that was begun before it.
+
+    One that is not whole says so, and why; a budget may have kept it short (complaint 64).
+    """
+    begun = turn.before(len(turn.steps))
+    text = "" if reply.finish is Finish.BLOCKED else reply.text
+    whole = text if begun is None else joined(begun.text, text)
+    if reply.finish is Finish.STOP and text.strip():
+        return whole
+    said = reason.in_words(reply.detail) or _STOPPED.get(reply.finish, "")
+    return cut_text(whole, "; ".join(filter(None, (said, turn.bound))))
+
+
+def cut_text(text: str, why: str) -> str:
+    """The part of an answer that there is, marked as cut."""
+    return f"{closed(text)}\n\n*[The answer was cut here{why and ': '}{why}.]*"

@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from kesoku.agent.act import Actor
+from kesoku.agent.budget import Budget
 from kesoku.agent.hook import Hook, Hooks
 from kesoku.agent.journal import Journal
-from kesoku.agent.judge import answer_text, judge_calls, judge_limits, judge_reply
+from kesoku.agent.judge import answer_text, cut_text, judge_calls, judge_limits, judge_reply
 from kesoku.agent.limits import OutOfTime, TurnLimits, within
 from kesoku.agent.signal import Again, Ended, LimitReached
-from kesoku.agent.think import Thinker
+from kesoku.agent.think import Asked, Thinker
 from kesoku.agent.turn import Turn
 from kesoku.history.compile import CompileLimits, compile_turns
 from kesoku.messages import make
@@ -17,7 +18,7 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.kinds import Answer
 from kesoku.messages.lifecycle import Claim
 from kesoku.messages.record import Address, Record
-from kesoku.messages.turn import CompiledRequest, TurnRequest
+from kesoku.messages.turn import CompiledRequest, Reply, TurnRequest
 from kesoku.ports import Approver, ChatModel, Clock, Drafts, Gateway, Store
 from kesoku.tools.context import ToolContext
 from kesoku.tools.registry import Toolbox
@@ -48,11 +49,12 @@ class TurnLoop:
         system: str,
         hooks: Mapping[str, Hook] | None = None,
         limits: TurnLimits | None = None,
+        budget: Budget | None = None,
         admins_only: Callable[[Address], bool] = everywhere,
     ) -> None:
-        self._clock, self._limits = clock, limits or TurnLimits()
+        self._clock, self._limits, self._budget = clock, limits or TurnLimits(), budget or Budget()
         self._request = TurnRequest(system=system, tools=tools.specs())
-        self._journal = Journal(gateway, store, clock, records=self._limits.history_records)
+        self._journal = Journal(gateway, store, clock, records=self._limits.history_records, budget=self._budget)
         self._hooks = Hooks(self._journal, hooks or {}, seconds=self._limits.hook_seconds)
         self._thinker = Thinker(models, drafts)
         self._actor = Actor(
@@ -73,11 +75,13 @@ class TurnLoop:
         except OutOfTime:
             turn = await self._journal.read(turn)
             limit = LimitReached(limit=f"{self._limits.seconds:g} s", done=turn.done())
-            await self._journal.finish(turn, _plainly(limit))
+            await self._end(turn, limit)
 
     async def fail(self, claim: Claim, answer: Answer) -> None:
-        """End a turn with an error (K-147)."""
+        """End a turn with an error (K-147), or with as much of its answer as was begun."""
         turn = await self._journal.open(claim)
+        if turn.begun:
+            answer = _as_far_as(turn.begun, answer.content.text.removeprefix(make.ERROR))
         await self._journal.finish(turn, answer, MessageStatus.ERROR)
 
     async def abandon(self, claim: Claim, answer: Answer) -> None:
@@ -90,32 +94,50 @@ class TurnLoop:
                 if not turn.has_news:
                     turn = await self._think(turn)
                 reply = turn.last_reply
-                judge_reply(turn, reply)
+                judge_reply(turn, reply, [tool.name for tool in self._request.tools])
                 if not reply.calls:
-                    answer = make.answer(answer_text(reply), provider=reply.provider, model=reply.model)
+                    answer = make.answer(answer_text(turn, reply), provider=reply.provider, model=reply.model)
                     return await self._journal.finish(turn, answer)
                 turn = await self._act(turn)
                 judge_calls(turn, self._limits)
             except Again as signal:
                 turn = await self._journal.say(turn, signal.note)
             except Ended as signal:
-                return await self._journal.finish(turn, _plainly(signal))
+                return await self._end(turn, signal)
+
+    async def _end(self, turn: Turn, signal: Ended) -> None:
+        """End a turn without a further step; an answer that was begun stands as far as it got."""
+        if turn.begun:
+            await self._journal.finish(turn, _as_far_as(turn.begun, signal.reason))
+        elif signal.error:
+            await self._journal.finish(turn, make.error_answer(signal.text, error=signal.error), MessageStatus.ERROR)
+        else:
+            await self._journal.finish(turn, make.answer(signal.text, provider=MACHINERY, model=MACHINERY))
 
     async def _think(self, turn: Turn) -> Turn:
         """One step of the model, stored."""
         judge_limits(turn, self._limits)
         turn = await self._hooks.before(await self._journal.join(turn))
-        request, reply = await self._thinker.think(turn, lambda model: self._compiled(turn, model))
-        return await self._journal.step(turn, request, reply)
+        asked, reply = await self._thinker.think(turn, lambda model: self._asked(turn, model))
+        return await self._journal.step(turn, asked, reply)
 
     async def _act(self, turn: Turn) -> Turn:
         """The calls of the last step, run and stored."""
         await self._actor.act(turn, turn.open_calls)
         return await self._journal.read(turn)
 
+    def _asked(self, turn: Turn, model: ChatModel) -> Asked:
+        """The next step within the budget, kept short if need be. Raises LimitReached."""
+        request = self._compiled(turn, model)
+        allowance = self._budget.allow(turn, model, request)
+        if allowance is None:
+            return Asked(model=model.name, request=request)
+        options = {**request.options, "max_output_tokens": allowance.tokens}
+        return Asked(model=model.name, request=replace(request, options=options), bound=allowance.bound)
+
     def _compiled(self, turn: Turn, model: ChatModel) -> CompiledRequest:
         """The request for the next step; after a cut reply with less thinking, which eats the same budget."""
-        thinks_less = {"thinking": "low"} if turn.nudges("cut") else {}
+        thinks_less = {"thinking": "low"} if turn.nudges("cut") or turn.begun else {}
         return compile_turns(
             (*turn.past, *turn.records),
             turn.steps,
@@ -126,5 +148,5 @@ class TurnLoop:
         )
 
 
-def _plainly(signal: Ended) -> Answer:
-    return make.answer(signal.text, provider=MACHINERY, model=MACHINERY)
+def _as_far_as(begun: Reply, why: str) -> Answer:
+    return make.answer(cut_text(begun.text, why), provider=begun.provider, model=begun.model)

@@ -1,8 +1,12 @@
 """What ends a step of a turn other than its regular end. Signals carry what has to be said; they are no failures."""
 
+from collections.abc import Sequence
+
+from kesoku.agent import reason
+from kesoku.agent.seam import open_fence
 from kesoku.messages import make
 from kesoku.messages.kinds import SystemNote
-from kesoku.messages.source import NudgeReason
+from kesoku.messages.source import ANSWER_BLOCKED, PROMPT_BLOCKED, NudgeReason
 
 
 class Again(Exception):
@@ -28,11 +32,34 @@ class CutReply(Again):
         super().__init__(text, why="cut")
 
 
-class MalformedCall(Again):
-    """The model tried to call a tool and failed to write the call."""
+class CutAnswer(Again):
+    """The answer was cut off in the middle: the model goes on with it. `text` is the part that is there."""
 
-    def __init__(self, *, detail: str | None) -> None:
-        text = "Your previous response held a tool call that cannot be read. Call one tool, with valid JSON arguments."
+    def __init__(self, *, text: str) -> None:
+        inside = " It stopped inside a code block: go on with the code, without a new fence."
+        super().__init__(
+            "Your previous response was cut off. Go on exactly where it stopped, in the middle of a word if need be. "
+            f"Repeat nothing, and do not mention the interruption.{inside if open_fence(text) else ''}",
+            why="continue",
+        )
+
+
+class MalformedCall(Again):
+    """The model tried to call a tool and failed to write the call, or called what it may not. `tools`: their names."""
+
+    def __init__(self, *, detail: str | None, tools: Sequence[str]) -> None:
+        match reason.word(detail):
+            case "TOO_MANY_TOOL_CALLS":
+                hint = "called too many tools at once. Call fewer tools at once."
+            case "UNEXPECTED_TOOL_CALL" if tools:
+                hint = f"called a tool that does not exist now. These tools exist: {', '.join(tools)}."
+            case "UNEXPECTED_TOOL_CALL":
+                hint = "called a tool, but there are no tools now. Answer in words."
+            case "MALFORMED_RESPONSE":
+                hint = "cannot be read. Answer again: in words, or with one tool call."
+            case _:
+                hint = "held a tool call that cannot be read. Call one tool, with valid JSON arguments."
+        text = f"Your previous response {hint}"
         super().__init__(f"{text} ({detail})" if detail else text, why="malformed")
 
 
@@ -48,31 +75,31 @@ class RepeatedCall(Again):
 
 
 class Ended(Exception):
-    """The turn ends here. `text` is the answer: plain, and true."""
+    """The turn ends here. `text` is the answer: plain, and true.
 
-    def __init__(self, text: str) -> None:
+    `reason` is the end of an answer that was begun before. `error` names a failure, where it is one.
+    """
+
+    def __init__(self, text: str, *, reason: str = "", error: str = "") -> None:
         super().__init__(text)
-        self.text = text
+        self.text, self.reason, self.error = text, reason, error
 
 
 class NoAnswer(Ended):
     """The model gave no answer, although it was asked again (K-226)."""
 
     def __init__(self, *, detail: str | None) -> None:
-        reason = f" The provider says: {detail}." if detail else ""
-        super().__init__(
-            f"The model returned no answer, even after it was asked again.{reason} "
-            "Please try again later, or ask in another way."
-        )
+        why = f" The provider says: {reason.in_words(detail)}." if detail else ""
+        super().__init__(f"The model returned no answer, even after it was asked again.{why} {reason.cure(detail)}")
 
 
 class NoRoom(Ended):
     """The model used up its output limit without an answer."""
 
     def __init__(self, *, detail: str | None) -> None:
-        reason = f" ({detail})" if detail else ""
+        why = f" ({detail})" if detail else ""
         super().__init__(
-            f"The model was cut off before it wrote an answer, twice{reason}. Ask for something shorter, let it think "
+            f"The model was cut off before it wrote an answer, twice{why}. Ask for something shorter, let it think "
             "less, or raise its output limit in the config."
         )
 
@@ -81,20 +108,24 @@ class Unreadable(Ended):
     """The model kept writing tool calls that cannot be read."""
 
     def __init__(self, *, detail: str | None) -> None:
-        reason = f": {detail}" if detail else ""
+        why = f": {reason.in_words(detail)}" if detail else ""
         super().__init__(
-            f"The model tried to call a tool several times and never wrote a call that can be read{reason}. "
-            "No answer was given. Please try again, or ask in another way."
+            f"The model tried to call a tool several times and never wrote a call that can be run{why}. "
+            f"No answer was given. {reason.cure(detail)}"
         )
 
 
 class Blocked(Ended):
-    """A safety rule of the provider refused the prompt or the answer."""
+    """A rule of the provider refused the prompt or the answer: an error, with the name of what was refused."""
 
     def __init__(self, *, detail: str | None) -> None:
+        prompt = reason.is_of_prompt(detail)
+        what = "did not take your message" if prompt else "withheld the answer"
+        rule = reason.in_words(detail) or "it gave no reason"
+        after = " The model will not be shown this message again." if prompt else ""
         super().__init__(
-            f"The model's provider blocked this request ({detail or 'it gave no reason'}), so there is no answer. "
-            "Please ask in another way; the conversation goes on."
+            f"The model's provider {what}: {rule}. {reason.cure(detail)}{after} The conversation goes on.",
+            error=PROMPT_BLOCKED if prompt else ANSWER_BLOCKED,
         )
 
 
@@ -102,7 +133,8 @@ class LimitReached(Ended):
     """A bound of TurnLimits. `done` says what was achieved before."""
 
     def __init__(self, *, limit: str, done: str) -> None:
-        super().__init__(f"I stopped before I was finished: this turn reached its limit of {limit}.\n\n{done}")
+        reason = f"this turn reached its limit of {limit}"
+        super().__init__(f"I stopped before I was finished: {reason}.\n\n{done}", reason=reason)
 
 
 class Stuck(Ended):

@@ -3,56 +3,89 @@
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
+from itertools import pairwise
 
+from kesoku.agent.seam import joined
 from kesoku.agent.turn import Turn
-from kesoku.errors import ModelError, ModelRateLimited, ModelStreamBroken
+from kesoku.errors import (
+    ModelRateLimited,
+    ModelReferenceRefused,
+    ModelStreamBroken,
+    ModelTimeout,
+    ModelUnavailable,
+)
 from kesoku.messages.turn import CompiledRequest, Delta, Reply, Retry
 from kesoku.ports import ChatModel, Drafts
 
 _log = logging.getLogger(__name__)
 
-Compile = Callable[[ChatModel], CompiledRequest]
-"""The request as this very model gets it: signatures go to their own provider only."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One step as it is asked for: of which model, by its configured name, and which budget keeps it short, if any."""
+
+    model: str
+    request: CompiledRequest
+    bound: str = ""
+
+
+Compile = Callable[[ChatModel], Asked]
+"""The request as this very model gets it: signatures go to their own provider only. May raise Ended."""
+
+
+_PASSING = (ModelRateLimited, ModelUnavailable, ModelTimeout, ModelStreamBroken, ModelReferenceRefused)
+"""What another model may well survive. Whatever somebody has to put right is told instead: a key, a model's name, the
+access, a request that is refused or too long."""
 
 
 class Thinker:
-    """Asks the first of `models`, and the next one when it cannot answer now and nothing was shown yet."""
+    """Asks the first of `models`, and the next one when it cannot answer now and no word of an answer was shown yet."""
 
     def __init__(self, models: Sequence[ChatModel], drafts: Drafts) -> None:
-        *self._first, self._last = models
-        self._drafts = drafts
+        self._models, self._drafts = tuple(models), drafts
 
-    async def think(self, turn: Turn, compile_for: Compile) -> tuple[CompiledRequest, Reply]:
-        """The request that was answered, and the reply. Raises the last model's ModelError."""
-        for model in self._first:
-            request = compile_for(model)
-            draft = _Draft(turn, self._drafts)
+    async def think(self, turn: Turn, compile_for: Compile) -> tuple[Asked, Reply]:
+        """What was asked and answered, and the reply. Raises the last model's ModelError."""
+        draft = _Draft(turn, self._drafts)
+        for model, substitute in pairwise(self._models):
+            asked = compile_for(model)
             try:
-                return request, await _stream(model, request, draft)
-            except ModelError as error:
-                if draft.shown or not (error.retryable or isinstance(error, ModelRateLimited)):
+                return asked, await _stream(model, asked.request, draft)
+            except _PASSING as error:
+                if draft.answers:
                     raise
                 _log.warning("turn %s goes on with the next model: %s", turn.id, error)
-        request = compile_for(self._last)
-        return request, await _stream(self._last, request, _Draft(turn, self._drafts))
+                draft.restart(f"{model.name} cannot answer now; asking {substitute.name}")
+        asked = compile_for(self._models[-1])
+        return asked, await _stream(self._models[-1], asked.request, draft)
 
 
 class _Draft:
-    """The running reply of one step, as far as people see it."""
+    """The running reply of one step, as far as people see it.
+
+    A step that goes on with a cut reply is shown as one with it, under the number of the step that began.
+    """
 
     def __init__(self, turn: Turn, drafts: Drafts) -> None:
-        self._turn, self._drafts = turn, drafts
-        self._thought = self._text = ""
+        self._turn, self._drafts, self._begun = turn, drafts, turn.begun
+        self._thought = self._text = self._seen = ""
 
     @property
-    def shown(self) -> bool:
-        """Whether anyone may have seen a part of it."""
-        return bool(self._thought or self._text)
+    def answers(self) -> bool:
+        """Whether anyone may have seen a part of the answer."""
+        return bool(self._text or self._seen)
 
     def restart(self, why: str) -> None:
-        """What was shown is void; say why the model is asked again."""
+        """What was said is void; say why the model is asked again. An answer stays until another takes its place."""
+        self._seen = self._answer
         self._thought = self._text = ""
         self._publish(note=why)
+
+    @property
+    def _answer(self) -> str:
+        """The answer so far; the one that was seen, as long as it is only said once more."""
+        return self._seen if self._seen.startswith(self._text) else self._text
 
     def add(self, delta: Delta) -> None:
         """Show one more piece."""
@@ -63,10 +96,11 @@ class _Draft:
         self._publish()
 
     def _publish(self, note: str = "") -> None:
-        turn = self._turn
-        self._drafts.publish(
-            turn.id, turn.address, step=turn.next_step, thought=self._thought, text=self._text, note=note
-        )
+        turn, step, thought, text = self._turn, self._turn.next_step, self._thought, self._answer
+        if self._begun:
+            step, text = step - 1, joined(self._begun.text, text, running=True)
+            thought = "\n\n".join(filter(None, (self._begun.thoughts, thought)))
+        self._drafts.publish(turn.id, turn.address, step=step, thought=thought, text=text, note=note)
 
 
 async def _stream(model: ChatModel, request: CompiledRequest, draft: _Draft) -> Reply:

@@ -1,14 +1,15 @@
 """A running turn as the log tells it. Everything that the loop decides by is derived from records and steps."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from kesoku.agent.seam import open_fence
 from kesoku.history.codec import reply_from_json
 from kesoku.history.pair import open_calls, results
-from kesoku.messages.lifecycle import Fence, Step
+from kesoku.messages.lifecycle import Expense, Fence, Step
 from kesoku.messages.record import Address, Record
-from kesoku.messages.turn import Reply, Usage
+from kesoku.messages.turn import Finish, Reply, TextBlock, Usage
 
 _SHOWN = 500
 """Characters of the model's last words in a summary."""
@@ -31,6 +32,8 @@ class Turn:
     """When the prompt was first claimed, in microseconds."""
     session_turns: int
     """Finished turns of the session."""
+    spent_today: int = 0
+    """Nanodollars that all turns of the database cost since midnight, where a budget asks for it."""
 
     @property
     def id(self) -> str:
@@ -51,6 +54,28 @@ class Turn:
     def last_reply(self) -> Reply:
         """What the model said in the last step."""
         return reply_from_json(self.steps[-1].reply, self.steps[-1].usage)
+
+    @property
+    def begun(self) -> Reply | None:
+        """The reply that was cut and with which the next step goes on."""
+        return self.before(self.next_step)
+
+    def before(self, step: int) -> Reply | None:
+        """The cut reply with which this step goes on; None if it begins by itself.
+
+        After a prompt that joined in between, another paragraph begins.
+        """
+        if not any(record.round == step - 1 and _is_cut(record) for record in self.records):
+            return None
+        reply = reply_from_json(self.steps[step - 2].reply)
+        if not any(prompt.round == step for prompt in self.prompts[1:]):
+            return reply
+        return replace(reply, blocks=(*reply.blocks, TextBlock(text=f"\n{open_fence(reply.text)}\n\n")))
+
+    def can_go_on(self, reply: Reply) -> bool:
+        """Whether a new reply is the beginning of an answer with which the model may go on; once in a turn."""
+        is_part = reply.finish in {Finish.CUT, Finish.BROKEN} and bool(reply.text.strip()) and not reply.calls
+        return is_part and not any(map(_is_cut, self.records))
 
     @property
     def has_news(self) -> bool:
@@ -79,6 +104,17 @@ class Turn:
     def usage(self) -> Usage:
         """Tokens of all steps."""
         return sum((step.usage for step in self.steps), Usage())
+
+    @property
+    def cost(self) -> int | None:
+        """Nanodollars of all steps with a price; None if none has one."""
+        return Expense.of(self.steps).cost
+
+    @property
+    def bound(self) -> str:
+        """The budget that kept the last step short, in words."""
+        found: str = self.steps[-1].request.get("bound", "")
+        return found
 
     def calls_of(self, step: int) -> tuple[Record, ...]:
         """The tool calls of one step."""
@@ -115,6 +151,11 @@ def _fingerprint(call: Record, result: Record | None) -> tuple[Any, ...]:
     asked, returned = call.message.content, None if result is None else result.message.content
     outcome = None if returned is None else (returned.output, returned.error)
     return asked.tool, asked.arguments, outcome
+
+
+def _is_cut(record: Record) -> bool:
+    source: Any = record.message.source
+    return record.kind == "thought" and bool(source.cut)
 
 
 def _is_interim(record: Record) -> bool:

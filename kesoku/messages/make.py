@@ -102,9 +102,11 @@ def hook_note(text: str, *, hook: str) -> SystemNote:
     return _made(SystemNote, HookSource(hook=hook), TextContent(text=text))
 
 
-def thought(text: str, *, provider: str, model: str, replay_state: Any = None, interim: bool = False) -> Thought:
-    """Reasoning of the model, or what it wrote beside a call (K-033, N-09)."""
-    source = ModelSource(provider=provider, model=model, replay_state=replay_state, interim=interim)
+def thought(
+    text: str, *, provider: str, model: str, replay_state: Any = None, interim: bool = False, cut: bool = False
+) -> Thought:
+    """Reasoning of the model, what it wrote beside a call, or an answer that was cut and goes on (K-033, N-09)."""
+    source = ModelSource(provider=provider, model=model, replay_state=replay_state, interim=interim, cut=cut)
     return _made(Thought, source, TextContent(text=text))
 
 

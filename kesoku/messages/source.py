@@ -6,8 +6,14 @@ from typing import Any, ClassVar, Literal
 from kesoku.errors import UnknownKind
 from kesoku.messages.freeze import EMPTY, Form, FrozenDict, changed_fields
 
-NudgeReason = Literal["empty", "cut", "malformed", "repeat"]
-"""Why the model is asked again: it said nothing, was cut off, wrote a call that cannot be read, or repeats itself."""
+NudgeReason = Literal["empty", "cut", "continue", "malformed", "repeat"]
+"""Why the model is asked again: it said nothing, was cut off before its first word or in the middle of its answer,
+wrote a call that cannot be read, or repeats itself."""
+
+PROMPT_BLOCKED = "PromptBlocked"
+"""`ErrorSource.error` of a turn whose prompt the provider refused: the model is not shown that prompt again."""
+ANSWER_BLOCKED = "AnswerBlocked"
+"""`ErrorSource.error` of a turn whose answer the provider withheld."""
 
 NoticeReason = Literal["status", "reply"]
 """Why people are told: what goes on, which follows the matrix, or what they did, which is always shown (C-28)."""
@@ -37,7 +43,8 @@ class UserSource(Source):
 class ModelSource(Source):
     """A chat model. `replay_state` is opaque and goes back to the same provider only (C-34, D-053).
 
-    `interim` marks text that the model wrote beside a call (N-09).
+    `interim` marks text that is not the final answer (N-09), such as what the model wrote beside a call. `cut` marks
+    the beginning of an answer that was cut off and goes on: people read it in the answer, the model reads it here.
     """
 
     kind: ClassVar[str] = "model"
@@ -45,6 +52,7 @@ class ModelSource(Source):
     model: str
     replay_state: Any = None
     interim: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +131,7 @@ class SystemSource(Source):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorSource(Source):
-    """A turn that failed; `error` is the name of the error class."""
+    """A turn that failed; `error` is the name of the error class, or one of the words above."""
 
     kind: ClassVar[str] = "error"
     error: str = ""

@@ -120,6 +120,10 @@ class CompiledRequest:
         return _sha256({**named, "turns": [turn.digest() for turn in self.turns]})
 
 
+PROMPT_REFUSED = "prompt blocked: "
+"""How the detail of a blocked reply begins when it was the prompt that was refused."""
+
+
 class Finish(StrEnum):
     """Why a model stopped, told apart as far as a turn must act on it."""
 
@@ -130,7 +134,7 @@ class Finish(StrEnum):
     BROKEN = "broken"
     """The stream ended early, after a part of the answer was shown; `Reply.detail` says how. It can be continued."""
     BLOCKED = "blocked"
-    """The prompt or the answer was refused by a safety rule; `Reply.detail` says which."""
+    """A rule refused the answer, or the prompt: `Reply.detail` says which rule, after PROMPT_REFUSED for the prompt."""
     MALFORMED = "malformed"
     """The model tried to call a tool and failed to write the call."""
     OTHER = "other"

@@ -37,7 +37,7 @@ class Visibility:
         """How this platform presents `message`.
 
         A reply notice is shown everywhere, a status notice follows the matrix (C-28); what the machinery says to the
-        model is shown nowhere (K-097, K-100).
+        model is shown nowhere (K-097, K-100), and an answer that was cut is shown with what follows it.
         """
         match message.kind:
             case "user_prompt":
@@ -45,7 +45,7 @@ class Visibility:
             case "answer":
                 return self.assistant_text
             case "thought":
-                return self.thought
+                return Presentation.HIDDEN if getattr(message.source, "cut", False) else self.thought
             case "tool_call":
                 return self.tool_call
             case "tool_result":

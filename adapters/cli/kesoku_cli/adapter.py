@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 from kesoku import Address, Record
 from kesoku.adapter import (
@@ -36,7 +37,7 @@ class CliAdapter:
         self._person: Person | None = None
         self._front: FrontEnd | None = None
         self._ready = asyncio.Event()
-        self._shown: dict[str, tuple[int, str, str]] = {}
+        self._shown: dict[str, Draft] = {}
         self._seen: set[str] = set()
         self._questions: set[str] = set()
 
@@ -99,7 +100,7 @@ class CliAdapter:
         if record.kind == "user_prompt":
             source = record.message.source
             return getattr(source, "user_id", None) != LOCAL and (self._is_viewer or source.kind != "user")
-        return self._is_viewer and record.kind != "system_note"
+        return self._is_viewer and record.kind != "system_note" and not getattr(record.message.source, "cut", False)
 
     # What the core sends.
 
@@ -128,21 +129,34 @@ class CliAdapter:
         show(scene, front, thoughts=self._config.thoughts)
 
     async def draft(self, address: Address, draft: Draft) -> None:
-        """Show what is new of a running reply."""
-        step, thought, text = self._shown.get(draft.turn_id, (0, "", ""))
-        if step != draft.step:
-            thought = text = ""
-        self._shown = {draft.turn_id: (draft.step, draft.thought, draft.text)}
+        """Show what is new of a running reply; one that began anew replaces what was shown of it."""
+        shown = self._shown.get(draft.turn_id)
+        if shown is None or shown.step != draft.step:
+            shown = replace(draft, thought="", text="")
+        if not self._config.thoughts:
+            draft = replace(draft, thought="")
+        self._shown = {draft.turn_id: draft}
         front = self._shows()
-        if self._config.thoughts and (new := draft.thought.removeprefix(thought)):
-            front.thought_delta(new)
-        if new := draft.text.removeprefix(text):
-            front.answer_delta(new)
+        thought, new_thought = _grown(shown.thought, draft.thought)
+        answer, new_text = _grown(shown.text, draft.text)
+        if thought or answer or draft.note:
+            front.retry(draft.note, thought=thought, answer=answer)
+        if new_thought:
+            front.thought_delta(new_thought)
+        if new_text:
+            front.answer_delta(new_text)
 
     def _shows(self) -> FrontEnd:
         if self._front is None:
             raise RuntimeError("the terminal is not open")
         return self._front
+
+
+def _grown(shown: str, now: str) -> tuple[bool, str]:
+    """Whether something that was shown is void now, and what is to be shown behind the rest."""
+    if now.startswith(shown):
+        return False, now[len(shown) :]
+    return True, "" if shown.startswith(now) else now
 
 
 def _address(text: str) -> Address:

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TextIO
 
+from kesoku.render import money
+
 Metrics = Mapping[str, int | float | str]
 """The figures of one turn by name, as the answer carries them (`turn_tokens`, `turn_time` in seconds, ...)."""
 
@@ -79,6 +81,9 @@ class FrontEnd(Protocol):
     def answer_delta(self, text: str) -> None:
         """A further piece of the answer that the model writes now."""
 
+    def retry(self, why: str, *, thought: bool = False, answer: bool = False) -> None:
+        """The model is asked again. True: the deltas of the thought, or of the answer, are void; others will come."""
+
     def answer(self, text: str, metrics: Metrics | None = None) -> None:
         """The whole answer in Markdown, the authority."""
 
@@ -95,7 +100,7 @@ class FrontEnd(Protocol):
         """Something to know that is no part of the conversation."""
 
     def error(self, text: str) -> None:
-        """Something went wrong."""
+        """Something went wrong, and this stands in the place of an answer: what was streamed of one is void."""
 
     def question(self, question_id: str, text: str, choices: Sequence[Choice], default: str) -> None:
         """Ask for one of the choices. `default` is the value reported where nobody can answer."""
@@ -112,7 +117,7 @@ def can_redraw(stdin: TextIO, stdout: TextIO, environ: Mapping[str, str]) -> boo
 
 
 def metrics_line(metrics: Metrics) -> str:
-    """The figures of a turn for people, on one line: `2.1 s · 1,042 tokens · 1 tool call`."""
+    """The figures of a turn for people, on one line: `2.1 s · 1,042 tokens · 1 tool call · $0.0042`."""
     parts = []
     if isinstance(seconds := metrics.get("turn_time"), int | float):
         parts.append(f"{seconds:.1f} s")
@@ -122,4 +127,6 @@ def metrics_line(metrics: Metrics) -> str:
         parts.append(f"{calls} tool call{'s' if calls > 1 else ''}")
     if isinstance(context := metrics.get("context_tokens"), int):
         parts.append(f"context {context:,}")
+    if isinstance(cost := metrics.get("turn_cost"), int | float):
+        parts.append(money(cost))
     return " · ".join(parts)

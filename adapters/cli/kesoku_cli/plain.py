@@ -25,6 +25,7 @@ class Plain:
         self._input = LineInput(stdin)
         self._listener: Listener | None = None
         self._streamed: list[str] = []  # the answer written so far
+        self._later: list[str] = []  # thoughts that came while it was written
         self._held = ""  # a carriage return that may belong to a line end
         self._questions: dict[str, tuple[Choice, ...]] = {}
 
@@ -61,6 +62,7 @@ class Plain:
         self._input.busy = False
         if outcome not in SAID:
             self._streamed = []
+            self._say_later()
             self.notice(outcome)
 
     def prompt_shown(self, text: str, author: str | None = None) -> None:
@@ -72,12 +74,28 @@ class Plain:
         """Thoughts are shown when they are whole."""
 
     def thought(self, text: str) -> None:
-        """Show the thought, unless it was written as if it were an answer."""
+        """Show the thought, unless it was written as if it were an answer; behind an answer that is being written."""
         if self._streamed and "".join(self._streamed).strip() == visible(text).strip():
             self._streamed = []
             self._end_line()
+            self._say_later()
+        elif self._streamed and self._side is self._out:
+            self._later.append(text)
         else:
             self._say("thought", text)
+
+    def _say_later(self) -> None:
+        """Show the thoughts that waited for the end of an answer."""
+        for text in self._later:
+            self._say("thought", text)
+        self._later.clear()
+
+    def retry(self, why: str, *, thought: bool = False, answer: bool = False) -> None:
+        """Say why it takes longer, and that what stands there does not count."""
+        if answer:
+            self._void()
+        if why:
+            self._say("waiting", why)
 
     def answer_delta(self, text: str) -> None:
         """Append the text as it comes."""
@@ -97,6 +115,7 @@ class Plain:
             self.notice("the answer differs from what is written above:")
             self._out.write(whole)
         self._end_line()
+        self._say_later()
         if metrics and self._input.is_terminal and (line := metrics_line(metrics)):
             self.notice(line)
 
@@ -107,6 +126,7 @@ class Plain:
     def call(self, call_id: str, name: str, summary: str) -> None:
         """Show the call."""
         self._streamed = []
+        self._say_later()
         self._say(f"call {printable_name(name)}", summary)
 
     def result(self, call_id: str, name: str, text: str, failed: bool = False) -> None:
@@ -119,8 +139,16 @@ class Plain:
         self._say("notice", text)
 
     def error(self, text: str) -> None:
-        """Show an error."""
+        """Show an error. It stands in the place of an answer, so what was written of one does not count."""
+        self._void()
         self._say("error", text)
+
+    def _void(self) -> None:
+        if self._streamed:
+            self._end_line()
+            self.notice("the answer written above is void")
+        self._streamed, self._held = [], ""
+        self._say_later()
 
     # Questions.
 

@@ -94,6 +94,7 @@ class Screen:
         self._backlog: deque[str] = deque()
         self._live: list[str] = []
         self._status, self._status_since = "", 0.0
+        self._status_until: float | None = None
         self._hint, self._hint_until = "", 0.0
         self._ask: Ask | None = None
         self._armed = False
@@ -144,10 +145,14 @@ class Screen:
         self._live = ansi.rstrip("\n").split("\n") if ansi else []
         self.wake()
 
-    def status(self, text: str | None) -> None:
-        """Say what runs, with a spinner and its seconds; None or empty when nothing does."""
+    def status(self, text: str | None, *, until: float | None = None) -> None:
+        """Say what runs, with a spinner and its seconds; None or empty when nothing does.
+
+        `until`, on the monotonic clock, counts them down.
+        """
         if (text or "") != self._status:
             self._status, self._status_since = text or "", time.monotonic()
+        self._status_until = until
         self.wake()
 
     def ask(self, ask: Ask | None) -> None:
@@ -301,7 +306,8 @@ class Screen:
             return ""
         seconds = now - self._status_since
         spin = SPIN[int(seconds / TICK) % len(SPIN)]
-        return f"{spin} {self._status} {seconds:.0f} s"
+        shown = seconds if self._status_until is None else max(self._status_until - now, 0)
+        return f"{spin} {self._status} {shown:.0f} s"
 
     # The keys.
 

@@ -61,6 +61,8 @@ class Sitting:
         if record.status is MessageStatus.INTERRUPTED:
             self.exit_code = INTERRUPTED if mine else self.exit_code
             return self._end(record.id, str(record.status))
+        if record.status is MessageStatus.ERROR and mine:
+            self.exit_code = FAILED
         if turn in self._answered:
             return self._end(record.id, str(record.status))
         self._unanswered[turn] = (record.id, str(record.status))

@@ -41,6 +41,11 @@ class AnswerStream:
         self._shown += [block.text for block in blocks]
         return blocks
 
+    def discard(self) -> bool:
+        """Forget everything that was fed; whether some of it was handed out."""
+        self._blocks, handed_out, self._shown = Blocks(), bool(self._shown), []
+        return handed_out
+
     def settle(self, text: str) -> Settled:
         """End the stream with its whole text; return what must follow what was handed out, outer space aside."""
         whole, shown = text.lstrip(), "".join(self._shown).lstrip()

@@ -1,5 +1,7 @@
 """The front end for a real terminal: streams Markdown above an input line that is always there."""
 
+import re
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TextIO
@@ -10,6 +12,8 @@ from kesoku_cli.screen import Ask, Handlers, Screen
 from kesoku_cli.stream import AnswerStream
 from kesoku_cli.view import View
 
+_TIMED = re.compile(r"(.+) (\d+) s")
+"""A reason to wait that ends with its seconds: they are counted down."""
 PAUSE = "a question waits: pause typing for a moment to answer it"
 
 
@@ -40,6 +44,9 @@ class Terminal:
         self._calls: dict[str, str] = {}
         self._questions: dict[str, tuple[str, tuple[Choice, ...]]] = {}
         self._busy = False
+        self._wait = ""  # why the model has not begun, up to the seconds
+        self._wait_until: float | None = None
+        self._later: list[str] = []  # thoughts that came while an answer was written
         if banner:
             self._screen.commit(self._view.notice(banner))
 
@@ -66,7 +73,7 @@ class Terminal:
     def turn_started(self) -> None:
         """Show that a turn runs, and for how long."""
         self._stale = True
-        self._busy = True
+        self._busy, self._wait = True, ""
         self._restate()
 
     def turn_ended(self, outcome: str) -> None:
@@ -82,9 +89,13 @@ class Terminal:
         self._restate()
 
     def _restate(self) -> None:
+        if not self._busy:
+            self._screen.status(None)
+            return
         running = ", ".join(dict.fromkeys(map(printable_name, self._calls.values())))
-        doing = running or ("writing" if self._is_writing else "thinking")
-        self._screen.status(doing[: self._screen.columns - 12] if self._busy else None)
+        doing = running or self._wait or ("writing" if self._is_writing else "thinking")
+        until = self._wait_until if self._wait and not running else None
+        self._screen.status(doing[: self._screen.columns - 12], until=until)
 
     @property
     def _is_writing(self) -> bool:
@@ -99,7 +110,7 @@ class Terminal:
     def thought_delta(self, text: str) -> None:
         """Show the thought above the input while it grows."""
         self._thought += text
-        self._screen.wake()
+        self._goes_on()
 
     def thought(self, text: str) -> None:
         """Print the thought in a panel, unless it stands there already."""
@@ -107,8 +118,23 @@ class Terminal:
         if self._stream.text.strip() == text.strip():  # what looked like an answer was said beside a call
             self._end_answer()
         if not self._thought_claimed(text) and not self._answer_claimed(text):
-            self._screen.commit(self._view.thought(text))
+            self._print_thought(text)
         self._thought = ""
+
+    def retry(self, why: str, *, thought: bool = False, answer: bool = False) -> None:
+        """Take away what is void as far as it is not printed yet, and say beside the spinner why it takes longer."""
+        if thought:
+            self._thought = ""
+        if answer:
+            self._void()
+        timed = _TIMED.fullmatch(why)
+        self._wait = timed[1] if timed else why
+        self._wait_until = time.monotonic() + int(timed[2]) if timed else None
+        self._restate()
+
+    def _goes_on(self) -> None:
+        self._wait, self._wait_until = "", None
+        self._restate()
 
     def answer_delta(self, text: str) -> None:
         """Print the blocks that are finished with the next frame, show the last one above the input."""
@@ -117,7 +143,7 @@ class Terminal:
             self._end_answer()
         self._stale = False
         self._deltas.append(text)
-        self._restate()
+        self._goes_on()
         self._screen.wake()
 
     def answer(self, text: str, metrics: Metrics | None = None) -> None:
@@ -130,6 +156,7 @@ class Terminal:
                 self.notice("the answer differs from what is shown above:")
             for block in settled.blocks:
                 self._screen.commit(self._view.block(block))
+        self._print_later()
         if metrics and (line := metrics_line(metrics)):
             self._screen.commit(self._view.metrics(line))
         self._restate()
@@ -157,8 +184,18 @@ class Terminal:
         self._screen.commit(self._view.notice(text))
 
     def error(self, text: str) -> None:
-        """Print an error."""
+        """Print an error. It stands in the place of an answer, so what was streamed of one does not count."""
+        self._end_thought()
+        if not self._stale:
+            self._void()
+        self._print_later()
         self._screen.commit(self._view.error(text))
+
+    def _void(self) -> None:
+        """Take the running answer away; what of it is printed is marked."""
+        self._deltas.clear()
+        if self._stream.discard():
+            self.notice("the answer shown above is void")
 
     # Questions, one at a time in the order they came.
 
@@ -193,6 +230,8 @@ class Terminal:
     # Deltas.
 
     def _frame(self) -> None:
+        if self._wait_until is not None and time.monotonic() >= self._wait_until:
+            self._goes_on()
         if self._view.columns != self._screen.columns:
             self._view = View(columns=self._screen.columns, color=self._color)
         self._feed()
@@ -218,13 +257,26 @@ class Terminal:
             for block in self._stream.settle(text).blocks:
                 self._screen.commit(self._view.block(block))
             self._open_answers.append(text.strip())
+        self._print_later()
 
     def _end_thought(self) -> None:
         """Print the thought as it stands."""
         if self._thought.strip():
-            self._screen.commit(self._view.thought(self._thought))
+            self._print_thought(self._thought)
             self._open_thoughts.append(self._thought.strip())
         self._thought = ""
+
+    def _print_thought(self, text: str) -> None:
+        """Print it now, or behind the answer that is being written: an answer that goes on is one piece."""
+        if self._is_writing:
+            self._later.append(text)
+        else:
+            self._screen.commit(self._view.thought(text))
+
+    def _print_later(self) -> None:
+        for text in self._later:
+            self._screen.commit(self._view.thought(text))
+        self._later.clear()
 
     def _answer_claimed(self, text: str) -> bool:
         """Whether this whole text was printed from its deltas before; each is claimed once."""

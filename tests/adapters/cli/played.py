@@ -23,6 +23,7 @@ class Stage:
         self.scene, self.arguments = scene, arguments
         self.notes = notes.open("a", encoding="utf-8", buffering=1)
         self.tasks: set[asyncio.Task[None]] = set()
+        self.go = asyncio.Event()
         self.front = Terminal(
             stdin=sys.stdin, stdout=sys.stdout, environ=os.environ, color=scene != "grey", banner="ready when you are"
         )
@@ -32,6 +33,8 @@ class Stage:
 
     def submitted(self, text: str) -> None:
         self.note("submitted", text)
+        if text.endswith("go"):
+            self.go.set()
         self.front.prompt_shown(text)
         if text == "boom":
             raise RuntimeError("a key binding failed")
@@ -143,6 +146,36 @@ class Stage:
         front.answer_delta("fi")
         front.answer("fifth")
         front.error("it broke")
+        front.turn_ended("error")
+        self.note("done")
+
+    async def act_wait(self) -> None:
+        """The provider makes the model wait, and then cuts the answer in the middle."""
+        front = self.front
+        front.turn_started()
+        front.thought_delta("a void thought")
+        await asyncio.sleep(0.1)
+        front.retry("rate limit; asking again in 31 s", thought=True)
+        await self.go.wait()
+        self.go.clear()
+        front.retry("the answer broke off; asking again in 1 s")
+        await self.go.wait()
+        front.thought_delta("Count.")
+        front.answer_delta("Well:\n\n```python\none\ntw")
+        front.thought("Count.")
+        front.thought_delta("\n\nGo on.")
+        front.answer_delta("o\n```")
+        front.thought("Go on.")
+        front.answer("Well:\n\n```python\none\ntwo\n```")
+        front.answer_delta("a tail")
+        front.retry("", answer=True)
+        front.answer_delta("a block\n\nanother\n\nand a tail")
+        front.thought("Hm.")
+        front.retry("", answer=True)
+        front.answer("the answer")
+        front.turn_started()
+        front.answer_delta("blocked")
+        front.error("it was blocked")
         front.turn_ended("error")
         self.note("done")
 

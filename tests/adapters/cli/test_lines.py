@@ -16,6 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kesoku.adapter import Address, Draft
+from kesoku_cli.adapter import CliAdapter
+from kesoku_cli.config import CliConfig
 from kesoku_cli.frontend import Choice, FrontEnd, can_redraw
 from kesoku_cli.machine import Machine
 from kesoku_cli.plain import Plain
@@ -159,6 +162,96 @@ def test_all_but_the_answer_may_go_elsewhere() -> None:
     front.answer("yes, indeed")
     assert out.getvalue() == b"yes, indeed\n"
     assert side.getvalue() == b"[thought] hm\n[notice] by the way\n"
+
+
+def test_a_wait_is_one_line_beside_the_answer() -> None:
+    # complaint 153
+    out, side = BytesIO(), BytesIO()
+    front = Plain(out=out, side=side)
+    front.retry("rate limit; asking again in 31 s", thought=True)
+    front.answer_delta("yes")
+    front.retry("", answer=True)
+    front.answer_delta("no")
+    front.answer("no")
+    assert side.getvalue() == (
+        b"[waiting] rate limit; asking again in 31 s\n[notice] the answer written above is void\n"
+    )
+    assert out.getvalue() == b"yes\nno\n"
+
+
+def test_thoughts_do_not_break_an_answer_that_goes_on() -> None:
+    front, out = plain()
+    front.answer_delta("one, two, th")
+    front.thought("I count.")
+    front.answer_delta("ree")
+    front.answer("one, two, three")
+    assert out.getvalue() == b"one, two, three\n[thought] I count.\n"
+
+
+def test_an_error_in_the_place_of_an_answer_says_that_what_was_written_is_void() -> None:
+    # complaint 69
+    out, side = BytesIO(), BytesIO()
+    front = Plain(out=out, side=side)
+    front.answer_delta("never mi")
+    front.error("it was blocked")
+    front.error("it broke")
+    assert out.getvalue() == b"never mi\n"
+    assert side.getvalue() == b"[notice] the answer written above is void\n[error] it was blocked\n[error] it broke\n"
+
+
+def drawn(thought: str, text: str, note: str = "", step: int = 1) -> Draft:
+    return Draft(turn_id="t", step=step, thought=thought, text=text, note=note)
+
+
+@pytest.mark.parametrize(
+    ("drafts", "told"),
+    [
+        (
+            [
+                drawn("h", ""),
+                drawn("hm", "one, two, th"),
+                drawn("hm\n\nmore", "one, two, th"),
+                drawn("hm", "one, two, three"),
+            ],
+            [
+                ("thought_delta", "h"),
+                ("thought_delta", "m"),
+                ("answer_delta", "one, two, th"),
+                ("thought_delta", "\n\nmore"),
+                ("retry", "", ["thought"]),
+                ("answer_delta", "ree"),
+            ],
+        ),
+        (
+            [drawn("hm", ""), drawn("", "", "overloaded; asking again in 2 s"), drawn("oh", "yes")],
+            [
+                ("thought_delta", "hm"),
+                ("retry", "overloaded; asking again in 2 s", ["thought"]),
+                ("thought_delta", "oh"),
+                ("answer_delta", "yes"),
+            ],
+        ),
+        (
+            [drawn("", "", "a"), drawn("", "", "b"), drawn("", "yes"), drawn("", "no"), drawn("", "nothing", step=2)],
+            [
+                ("retry", "a", []),
+                ("retry", "b", []),
+                ("answer_delta", "yes"),
+                ("retry", "", ["answer"]),
+                ("answer_delta", "no"),
+                ("answer_delta", "nothing"),
+            ],
+        ),
+    ],
+    ids=["goes-on", "begins-anew", "replaced"],
+)
+async def test_drafts_become_deltas_and_say_what_is_void(drafts: list[Draft], told: list[tuple[object, ...]]) -> None:
+    out = BytesIO()
+    adapter = CliAdapter("cli", CliConfig())
+    adapter._front = Machine(out=out)
+    for draft in drafts:
+        await adapter.draft(Address(chatbot_id="cli", channel_id="cli"), draft)
+    assert [tuple(event.values()) for event in events(out)] == told
 
 
 async def test_piped_lines_are_messages(pipe: Callable[[bytes], object]) -> None:

@@ -142,6 +142,35 @@ def test_what_was_streamed_stands_there_once_however_it_ends(play: Play) -> None
     ]
 
 
+def test_waiting_and_an_answer_that_goes_on(play: Play) -> None:
+    """The wait counts down beside the spinner, what is typed stays, and nothing void is left. Complaint 153."""
+    scene = play()
+    scene.type("wait\r")
+    scene.type("half typed")
+    scene.wait(lambda: any("rate limit; asking again in 30 s" in row for row in scene.visible()), "the countdown")
+    assert "› half typed" in scene.visible()
+    assert "void" not in scene.text()
+    scene.type(" go\r")
+    scene.wait_for("the answer broke off; asking again in 1 s")
+    scene.wait(lambda: any("thinking" in row for row in scene.visible()), "the end of the wait")
+    scene.type("go\r")
+    scene.wait_report("done")
+    scene.wait_for("it was blocked")
+    rows = [row.strip("│ ") for row in scene.lines()]
+    assert [row for row in rows if row and not row.startswith(("╭", "╰", "›", "· ready"))] == [
+        "Count.",
+        "Well:",
+        "one",
+        "two",
+        "Go on.",
+        "a block",
+        "· the answer shown above is void",
+        "the answer",
+        "Hm.",
+        "it was blocked",
+    ]
+
+
 def test_each_kind_has_its_colour_unless_colours_are_off(play: Play) -> None:
     """K-162: cyan, yellow and magenta; none when they are not wanted."""
     colours = {}

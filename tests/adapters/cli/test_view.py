@@ -152,6 +152,7 @@ def test_the_end_of_long_code_is_what_is_live() -> None:
 def test_figures_of_a_turn() -> None:
     figures = {"session_turns": 3, "context_tokens": 8421, "turn_tool_calls": 1, "turn_tokens": 1042, "turn_time": 2.1}
     assert metrics_line(figures) == "2.1 s · 1,042 tokens · 1 tool call · context 8,421"
+    assert metrics_line({"turn_time": 2, "turn_cost": 0.0042}) == "2.0 s · $0.0042"
     assert metrics_line({"turn_time": "?"}) == ""
 
 

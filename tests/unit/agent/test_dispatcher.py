@@ -261,9 +261,9 @@ async def test_a_reply_that_was_stored_before_a_crash_is_not_asked_for_again() -
     journal = office.loop()._journal
     turn = await journal.open(claim)
     from_model = ScriptedModel(reply(thought("hm"), "the answer"))
-    request = office.loop()._compiled(turn, from_model)
-    _, said = await listen(from_model, request)
-    await journal.step(turn, request, said)
+    asked = office.loop()._asked(turn, from_model)
+    _, said = await listen(from_model, asked.request)
+    await journal.step(turn, asked, said)
     office.presence.dead.add("dead")
     async with office.at_work():
         answer = await office.answered(prompt)

@@ -5,14 +5,26 @@ from typing import Any
 import pytest
 
 from kesoku.agent.limits import TurnLimits
-from kesoku.errors import ModelError, ModelInputTooLong, ModelRateLimited, ModelUnavailable
+from kesoku.errors import (
+    ModelError,
+    ModelInputTooLong,
+    ModelKeyRejected,
+    ModelNotFound,
+    ModelRateLimited,
+    ModelReferenceRefused,
+    ModelRequestRefused,
+    ModelStreamBroken,
+    ModelTimeout,
+    ModelUnavailable,
+)
 from kesoku.messages import make
 from kesoku.messages.enums import MessageRole, MessageStatus
 from kesoku.messages.record import Record
-from kesoku.messages.turn import CompiledRequest, Finish, Reply, TextBlock, Usage
+from kesoku.messages.source import ANSWER_BLOCKED, PROMPT_BLOCKED
+from kesoku.messages.turn import CompiledRequest, Delta, Finish, Reply, Retry, TextBlock, Usage
 from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
 from kesoku.testing.office import Office
-from kesoku.tools.tool import Effect, tool
+from kesoku.tools.tool import Effect, Tool, tool
 
 OFFLINE = ModelUnavailable(model="scripted", status=503, message="overloaded")
 EMPTY = reply()
@@ -52,7 +64,8 @@ async def test_an_empty_reply_is_nudged_once() -> None:
     )
     assert nudge.metadata == {}
     last = model.requests[1].turns[-1].blocks[-1]
-    assert last == TextBlock(text=f"[System Notification]\n{nudge.message.rendered}")
+    assert isinstance(last, TextBlock)
+    assert last.text.strip() == f"[System Notification]\n{nudge.message.rendered}"
 
 
 @pytest.mark.parametrize(
@@ -60,11 +73,13 @@ async def test_an_empty_reply_is_nudged_once() -> None:
     [
         # K-226; complaints 61, 63, 65, 68, 69
         ([EMPTY, reply(" \n")], "The model returned no answer, even after it was asked again.", 2),
-        ([EMPTY, reply(finish=Finish.OTHER, detail="LANGUAGE")], "The provider says: LANGUAGE.", 2),
+        (
+            [EMPTY, reply(finish=Finish.OTHER, detail="LANGUAGE")],
+            "The provider says: LANGUAGE. Please ask in another",
+            2,
+        ),
         ([CUT, CUT], "The model was cut off before it wrote an answer, twice (MAX_TOKENS).", 2),
-        ([MALFORMED] * 3, "never wrote a call that can be read: MALFORMED_FUNCTION_CALL: shout(.", 3),
-        ([reply(finish=Finish.BLOCKED, detail="SAFETY")], "blocked this request (SAFETY)", 1),
-        ([reply("half a", finish=Finish.BLOCKED)], "blocked this request (it gave no reason)", 1),
+        ([MALFORMED] * 3, "never wrote a call that can be run: MALFORMED_FUNCTION_CALL: shout(.", 3),
         ([EMPTY, CUT, MALFORMED, EMPTY], "The model returned no answer", 4),
     ],
 )
@@ -77,6 +92,48 @@ async def test_no_answer_is_said_plainly(lines: list[Reply], says: str, asked: i
     assert len(model.requests) == asked
     assert prompt.status is MessageStatus.PROCESSED
     assert len(await nudges(office, prompt)) == asked - 1
+
+
+@pytest.mark.parametrize(
+    ("detail", "says", "error"),
+    [
+        # complaints 68, 69
+        ("unsafe (SAFETY)", "withheld the answer: unsafe (SAFETY). Please ask in other words.", ANSWER_BLOCKED),
+        ("a text (RECITATION)", "Ask for a summary, or for the model's own words.", ANSWER_BLOCKED),
+        (None, "withheld the answer: it gave no reason.", ANSWER_BLOCKED),
+        ("prompt blocked: odd (SPII)", "did not take your message: odd (SPII). Please leave personal", PROMPT_BLOCKED),
+    ],
+)
+async def test_a_block_is_an_error_that_names_what_was_blocked(detail: str | None, says: str, error: str) -> None:
+    model = ScriptedModel(reply("half a", call("look"), finish=Finish.BLOCKED, detail=detail))
+    office = Office(model, tools=[look])
+    prompt, answer = await answer_to(office)
+    source: Any = answer.message.source
+    assert says in answer.message.rendered
+    assert "half a" not in "".join(each.message.rendered for each in await office.turn(prompt))
+    assert (prompt.status, source.kind, source.error) == (MessageStatus.ERROR, "error", error)
+
+
+@pytest.mark.parametrize(
+    ("detail", "tools", "hint"),
+    [
+        # complaint 61
+        ("too much (TOO_MANY_TOOL_CALLS)", [look], "Call fewer tools at once."),
+        ("odd (UNEXPECTED_TOOL_CALL)", [look], "These tools exist: look."),
+        ("odd (UNEXPECTED_TOOL_CALL)", [], "Answer in words."),
+        ("odd (MALFORMED_RESPONSE)", [look], "cannot be read. Answer again"),
+        ("MALFORMED_FUNCTION_CALL: look(", [look], "with valid JSON arguments. (MALFORMED_FUNCTION_CALL: look()"),
+    ],
+)
+async def test_a_call_that_went_wrong_is_asked_for_again_with_a_fitting_hint(
+    detail: str, tools: list[Tool], hint: str
+) -> None:
+    model = ScriptedModel(reply(finish=Finish.MALFORMED, detail=detail), "done")
+    office = Office(model, tools=tools)
+    prompt, answer = await answer_to(office)
+    (nudge,) = await nudges(office, prompt)
+    assert hint in nudge.message.rendered
+    assert answer.message.rendered == "done"
 
 
 async def test_a_session_goes_on_after_a_refusal() -> None:
@@ -117,11 +174,11 @@ async def test_text_beside_a_malformed_call_is_interim() -> None:
     assert model.requests[1].turns[1].blocks == (TextBlock(text="I call"),)
 
 
-async def test_a_cut_answer_is_marked() -> None:
+async def test_an_answer_that_ended_oddly_is_marked() -> None:
     # complaint 64
-    office = Office(ScriptedModel(reply("```python\nprint(", finish=Finish.CUT, detail="MAX_TOKENS")))
+    office = Office(ScriptedModel(reply("~~~\nprint(", finish=Finish.OTHER, detail="odd (LANGUAGE)")))
     _, answer = await answer_to(office)
-    assert answer.message.rendered == "```python\nprint(\n```\n\n*[The answer was cut here: MAX_TOKENS.]*"
+    assert answer.message.rendered == "~~~\nprint(\n~~~\n\n*[The answer was cut here: odd (LANGUAGE).]*"
 
 
 def looking(_: CompiledRequest) -> Reply:
@@ -138,14 +195,6 @@ async def test_the_step_limit_is_named_with_what_was_done() -> None:
     )
     assert prompt.status is MessageStatus.PROCESSED
     assert answer.metadata["turn_metrics"]["turn_tool_calls"] == 3
-
-
-async def test_the_token_limit_is_named() -> None:
-    office = Office(
-        ScriptedModel(*[looking] * 9), tools=[look], limits=TurnLimits(tokens=200, told_after=100, stuck_after=100)
-    )
-    _, answer = await answer_to(office)
-    assert "its limit of 200 tokens (220 used)" in answer.message.rendered
 
 
 async def test_the_time_limit_stops_a_tool_that_hangs() -> None:
@@ -265,7 +314,14 @@ async def test_a_stream_without_a_reply_is_an_error() -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [OFFLINE, ModelRateLimited(model="scripted", retry_after=None, daily=True, message="quota")],
+    [
+        OFFLINE,
+        ModelRateLimited(model="scripted", retry_after=None, daily=True, message="quota"),
+        ModelReferenceRefused(model="scripted", what="signature", message="odd"),
+        ModelStreamBroken(model="scripted", reason="reset"),
+        ModelTimeout(model="scripted", stage="idle", seconds=9),
+    ],
+    ids=lambda error: type(error).__name__,
 )
 async def test_the_next_model_answers_when_one_cannot(error: ModelError) -> None:
     # complaint 75
@@ -280,23 +336,71 @@ async def test_the_next_model_answers_when_one_cannot(error: ModelError) -> None
     assert b"s" not in [getattr(block, "signature", None) for turn in request.turns for block in turn.blocks]
 
 
-async def test_a_model_that_is_wrong_for_good_has_no_substitute() -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModelInputTooLong(model="a", tokens=None, limit=None),
+        ModelKeyRejected(model="a", message="odd"),
+        ModelNotFound(model="a", wanted="x", message="odd"),
+        ModelRequestRefused(model="a", status="400", message="odd"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_what_somebody_must_put_right_is_told_and_not_hidden_by_another_model(error: ModelError) -> None:
     second = ScriptedModel("never")
-    office = Office(ScriptedModel(ModelInputTooLong(model="a", tokens=None, limit=None)), second)
+    office = Office(ScriptedModel(error), second)
     prompt, _ = await answer_to(office)
     assert prompt.status is MessageStatus.ERROR
     assert not second.requests
 
 
-async def test_nothing_that_was_shown_is_replaced_by_another_model() -> None:
-    class Breaking(ScriptedModel):
-        async def stream(self, request: CompiledRequest) -> Any:
-            async for item in super().stream(request):
-                yield item
-                raise OFFLINE
+class Breaking(ScriptedModel):
+    """Breaks after the first delta."""
 
+    async def stream(self, request: CompiledRequest) -> Any:
+        async for item in super().stream(request):
+            yield item
+            raise OFFLINE
+
+
+async def test_thoughts_alone_are_void_when_the_next_model_answers() -> None:
+    # complaint 75
+    office = Office(Breaking(reply(thought("hm\n"), "never")), ScriptedModel("from the second", name="second"))
+    prompt, answer = await answer_to(office)
+    assert answer.message.rendered == "from the second"
+    assert [shown[2:] for shown in office.drafts.shown] == [("hm\n", ""), ("", ""), ("", "from the second")]
+    assert office.drafts.notes == ["scripted cannot answer now; asking second"]
+    assert [each.kind for each in await office.turn(prompt)] == ["user_prompt", "answer"]
+
+
+async def test_nothing_that_was_shown_is_replaced_by_another_model() -> None:
     second = ScriptedModel("never")
     office = Office(Breaking("half\n"), second)
     prompt, _ = await answer_to(office)
     assert prompt.status is MessageStatus.ERROR
     assert not second.requests
+
+
+async def test_a_retry_says_why_and_takes_thoughts_back_but_an_answer_only_for_another() -> None:
+    class Waiting(ScriptedModel):
+        async def stream(self, request: CompiledRequest) -> Any:
+            yield Delta(text="hm", thought=True)
+            yield Retry(after=30.6, reason="rate limit; asking again in 31 s")
+            yield Delta(text="one, ")
+            yield Retry(after=0, reason="it broke off; asking again")
+            yield Delta(text="one")
+            yield Delta(text=", two")
+            yield Retry(after=0, reason="it broke off; asking again")
+            async for item in super().stream(request):
+                yield item
+
+    office = Office(Waiting("three"))
+    await answer_to(office)
+    assert [shown[2:] for shown in office.drafts.shown] == [
+        ("hm", ""),
+        ("", ""),
+        *[("", "one, ")] * 3,
+        *[("", "one, two")] * 2,
+        ("", "three"),
+    ]
+    assert office.drafts.notes == ["rate limit; asking again in 31 s", *["it broke off; asking again"] * 2]
