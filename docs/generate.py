@@ -9,6 +9,7 @@ from pages.cli import cli
 from pages.config import config
 from pages.contract import contract
 from pages.errors import errors
+from pages.loopback import loopback
 from pages.messages import messages
 from pages.offline import offline
 from pages.tools import tools
@@ -23,6 +24,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "tools.md": tools,
     "offline-model.md": offline,
     "adapter-contract.md": contract,
+    "loopback-gemini.md": loopback,
 }
 
 

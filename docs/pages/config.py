@@ -10,7 +10,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from kesoku.adapter import AdapterConfig
-from kesoku.config.schema import Config, ToolTable
+from kesoku.config.schema import Config, PriceTable, ToolTable
 from kesoku.llm.gemini import GeminiConfig
 from kesoku.llm.offline import OfflineConfig
 from kesoku_cli.config import CliConfig
@@ -43,6 +43,7 @@ def config() -> str:
         _section("`[tools.NAME]`", ToolTable, "One tool; NAME is the tool's name."),
         _section("`[models.NAME]` of type `gemini`", GeminiConfig, f"A Gemini model. {_TYPED}"),
         _section("`[models.NAME]` of type `offline`", OfflineConfig, f"The built-in offline model. {_TYPED}"),
+        _section("`[prices.NAME]`", PriceTable, f"{line(PriceTable.__doc__)} NAME is the name of the model."),
         _section("`[adapters.NAME]`", AdapterConfig, f"What every adapter has; NAME is the bot's chatbot_id. {_TYPED}"),
         _section("`[adapters.cli]`", CliConfig, "The terminal: `kesoku chat`. What it sets itself is marked so."),
     ]
@@ -52,7 +53,7 @@ def config() -> str:
 def _section(title: str, schema: type[BaseModel], text: str) -> str:
     said = dict(_docstrings(schema))
     rows = (
-        (code(name), _bounded(field), _default(field.default), said[name])
+        (code(name), _bounded(field), "required" if field.is_required() else _default(field.default), said[name])
         for name, field in schema.model_fields.items()
         if not isinstance(field.default, BaseModel | dict)
     )

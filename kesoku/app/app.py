@@ -29,6 +29,7 @@ from kesoku.app.bot import Bot
 from kesoku.app.clock import SystemClock
 from kesoku.app.consent import Consent
 from kesoku.app.place import Place
+from kesoku.app.price import budget
 from kesoku.app.toolbox import toolbox
 from kesoku.commands.conversation import Conversation
 from kesoku.commands.registry import Registry
@@ -80,6 +81,7 @@ class App:
         self._clock = SystemClock()
         self._staging = Staging(self._place.staging)
         self._drafts = DraftBoard()
+        self._budget = budget(config, (model.name for model in models))
         self._system = system_prompt(instructions=config.agent.instructions)
         self._stack = AsyncExitStack()
         self._stop = asyncio.Event()
@@ -128,6 +130,7 @@ class App:
             store=self.store,
             clock=self._clock,
             model=self._models[0].name,
+            budget=self._budget,
             system=system_entry(self._system),
         )
         return Core(
@@ -162,10 +165,10 @@ class App:
             limits=TurnLimits(
                 steps=agent.max_steps,
                 seconds=agent.max_seconds,
-                tokens=agent.max_tokens,
                 tool_output=agent.tool_output_limit,
                 history_tokens=agent.context_tokens,
             ),
+            budget=self._budget,
             admins_only=self._is_remote,
         )
 

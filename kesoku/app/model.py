@@ -32,6 +32,11 @@ def choose(config: Config, *, name: str = "", offline_fallback: bool) -> tuple[C
     return (first, *(create(config, each) for each in config.agent.fallback))
 
 
+def may_answer(config: Config) -> tuple[str, ...]:
+    """The names of the models that a process without other orders uses."""
+    return (config.agent.model or DEFAULT, *config.agent.fallback)
+
+
 def create(config: Config, name: str) -> ChatModel:
     """One model by the name of its table, or by the name of its provider where there is no table."""
     entry, manifest = config.models.get(name), manifest_of(config, name)

@@ -5,18 +5,20 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from kesoku import plugins
 from kesoku.adapter.manifest import Manifest
 from kesoku.app import Place
-from kesoku.app.model import choose
+from kesoku.app.model import DEFAULT, create, manifest_of, may_answer
+from kesoku.app.price import budget
+from kesoku.app.secret import of_environment
 from kesoku.app.toolbox import toolbox
 from kesoku.cli.exit import Exit
 from kesoku.config import Config, Loaded, load
-from kesoku.errors import ConfigError, ConfigInvalid, KesokuError, ModelKeyMissing, PluginError
+from kesoku.errors import ConfigError, ConfigInvalid, KesokuError, ModelError, ModelKeyMissing, PluginError
 from kesoku.ports import Finding, Severity
 from kesoku.render.mask import Mask
 from kesoku.store import SAFE, SqlStore, driver
@@ -28,9 +30,9 @@ _COLOURS = {Severity.OK: "32", Severity.WARNING: "33", Severity.ERROR: "31"}
 def run(options: argparse.Namespace) -> int:
     """Print the findings; 1 if one of them is an error."""
     findings, secrets = asyncio.run(_examine(options))
-    mask = Mask(secrets)
+    mask = Mask(secrets | of_environment(os.environ))
     for finding in findings:
-        print(mask.text(_json(finding) if options.json else _line(finding)))
+        print(_json(finding, mask) if options.json else mask.text(_line(finding)))
     broken = any(finding.severity is Severity.ERROR for finding in findings)
     return Exit.FAILED if broken else Exit.OK
 
@@ -41,7 +43,8 @@ async def _examine(options: argparse.Namespace) -> tuple[list[Finding], frozense
         return findings, frozenset()
     findings += await _database(loaded.config)
     findings += _tools(loaded.config)
-    findings.append(_model(loaded.config))
+    findings += await _models(loaded.config, online=not options.offline)
+    findings += _prices(loaded.config)
     for name, entry in loaded.config.adapters.items():
         findings += await _adapter(name, entry.type, entry.settings)
     return findings, loaded.secrets
@@ -101,17 +104,53 @@ def _tools(config: Config) -> list[Finding]:
     return [_ok("tools", ", ".join(f"{name} ({box.policy(name)})" for name in box))]
 
 
-def _model(config: Config) -> Finding:
+async def _models(config: Config, *, online: bool) -> list[Finding]:
+    """Every model that may answer, then those that nobody has chosen yet."""
+    names = dict.fromkeys([*may_answer(config), *config.models])
+    found = await asyncio.gather(*(_model(config, name, online=online) for name in names))
+    return [finding for findings in found for finding in findings]
+
+
+async def _model(config: Config, name: str, *, online: bool) -> Sequence[Finding]:
+    check = f"models.{name}"
     try:
-        model, *_ = choose(config, offline_fallback=False)
+        manifest = manifest_of(config, name)
+        create(config, name)
     except ModelKeyMissing as error:
-        if config.agent.model:
-            return _error("model", str(error), "give it a key")
-        fix = "set GEMINI_API_KEY; until then `kesoku chat` uses the offline model, and `kesoku run` does not start"
-        return Finding(check="model", severity=Severity.WARNING, text=str(error), fix=fix)
-    except KesokuError as error:
-        return _error("model", str(error), "correct agent.model or its table")
-    return _ok("model", model.name)
+        return [_keyless(check, error) if name == DEFAULT and not config.agent.model else _unfit(check, error)]
+    except ModelError as error:
+        return [_unfit(check, error)]
+    if not online:
+        return [_ok(check, f"{manifest.title}, not asked")]
+    entry = config.models.get(name)
+    settings = entry.settings if entry else manifest.config()
+    return await _asked(check, manifest.doctor(name, settings)) or [_ok(check, manifest.title)]
+
+
+def _keyless(check: str, error: ModelKeyMissing) -> Finding:
+    """Not having chosen a model is no mistake."""
+    fix = f"{error.cure}; until then `kesoku chat` uses the offline model, and `kesoku run` does not start"
+    return Finding(check=check, severity=Severity.WARNING, text=error.cause, fix=fix)
+
+
+def _unfit(check: str, error: ModelError) -> Finding:
+    return _error(check, error.cause, error.cure)
+
+
+async def _asked(check: str, doctor: Awaitable[Sequence[Finding]]) -> Sequence[Finding]:
+    """What a plugin finds. Whatever its library raises is a finding, not the end of the examination."""
+    (found,) = await asyncio.gather(doctor, return_exceptions=True)
+    if isinstance(found, BaseException):
+        return [_error(check, f"the check failed: {type(found).__name__}: {found}")]
+    return found
+
+
+def _prices(config: Config) -> list[Finding]:
+    try:
+        budget(config, may_answer(config))
+    except ConfigInvalid as error:
+        return [_error("prices", str(each), "correct the table") for each in error.problems]
+    return [_ok("prices", ", ".join(config.prices))] if config.prices else []
 
 
 async def _adapter(name: str, kind: str, settings: Any) -> Sequence[Finding]:
@@ -120,10 +159,7 @@ async def _adapter(name: str, kind: str, settings: Any) -> Sequence[Finding]:
         manifest = plugins.find_instance(plugins.ADAPTERS, kind, Manifest)
     except PluginError as error:
         return [_error(check, str(error), "install what it needs")]
-    # Whatever a platform's library raises is a finding, not the end of the examination.
-    (found,) = await asyncio.gather(manifest.doctor(name, settings), return_exceptions=True)
-    if isinstance(found, BaseException):
-        return [_error(check, f"the check failed: {type(found).__name__}: {found}")]
+    found = await _asked(check, manifest.doctor(name, settings))
     if not manifest.capabilities.local and not settings.allow and not settings.admins:
         text, fix = "nobody may talk to it", f'add for example allow = ["user:ID"] to [{check}]'
         found = [*found, Finding(check=check, severity=Severity.WARNING, text=text, fix=fix)]
@@ -146,5 +182,5 @@ def _line(finding: Finding) -> str:
     return f"{mark} {finding.check}: {finding.text}{fix}"
 
 
-def _json(finding: Finding) -> str:
-    return json.dumps(asdict(finding), ensure_ascii=False)
+def _json(finding: Finding, mask: Mask) -> str:
+    return json.dumps(mask.value(asdict(finding)), ensure_ascii=False)

@@ -96,7 +96,8 @@ _CHAT = (
 )
 _RUN = "Serve every adapter of the config file until SIGTERM or Ctrl-C, then finish what runs and leave."
 _DOCTOR = (
-    "Check config, database, model and every adapter, and say how to fix what is wrong. Exit code 1 if anything is."
+    "Check config, database, every model and every adapter, and say how to fix what is wrong. A model is asked for a "
+    "few tokens. Exit code 1 if anything is wrong."
 )
 
 
@@ -150,6 +151,7 @@ def _run(parser: argparse.ArgumentParser) -> None:
 
 
 def _doctor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--offline", action="store_true", help="do not ask the models over the network")
     parser.add_argument("--json", action="store_true", help="findings as JSON")
 
 

@@ -1,16 +1,25 @@
 """A chat model did not answer."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal
 
+from kesoku.errors.duration import duration
 from kesoku.errors.root import KesokuError
 
 
 class ModelError(KesokuError):
-    """A chat model did not answer. `model` is its configured name; `retryable`: the same request may work later."""
+    """A chat model did not answer: `cause` is what happened, `cure` what helps, and the text is both.
+
+    `model` is its configured name; `retryable`: the same request may work later.
+    """
 
     retryable: bool = False
     model: str = ""
+
+    def __init__(self, cause: str = "", cure: str = "") -> None:
+        self.cause, self.cure = cause, cure
+        super().__init__("; ".join(filter(None, (cause, cure))))
 
 
 class ModelKeyMissing(ModelError):
@@ -19,7 +28,8 @@ class ModelKeyMissing(ModelError):
     def __init__(self, *, model: str, variables: tuple[str, ...]) -> None:
         self.model, self.variables = model, variables
         super().__init__(
-            f"model {model} has no API key; set {' or '.join(variables)}, or api_key in [models.{model}] of the config"
+            f"model {model} has no API key",
+            f"set {' or '.join(variables)}, or api_key in [models.{model}] of the config",
         )
 
 
@@ -28,7 +38,9 @@ class ModelProjectMissing(ModelError):
 
     def __init__(self, *, model: str, variable: str) -> None:
         self.model, self.variable = model, variable
-        super().__init__(f"model {model} has no project; set {variable}, or project in [models.{model}] of the config")
+        super().__init__(
+            f"model {model} has no project", f"set {variable}, or project in [models.{model}] of the config"
+        )
 
 
 class ModelLoginMissing(ModelError):
@@ -37,8 +49,9 @@ class ModelLoginMissing(ModelError):
     def __init__(self, *, model: str, message: str) -> None:
         self.model, self.message = model, message
         super().__init__(
-            f"model {model}: no usable Google Cloud credentials ({message}); run `gcloud auth application-default "
-            f"login`, or point GOOGLE_APPLICATION_CREDENTIALS at a service account's key file"
+            f"model {model}: no usable Google Cloud credentials ({message})",
+            "run `gcloud auth application-default login`, or point GOOGLE_APPLICATION_CREDENTIALS at a service "
+            "account's key file",
         )
 
 
@@ -47,7 +60,9 @@ class ModelUnknown(ModelError):
 
     def __init__(self, *, model: str, known: Sequence[str]) -> None:
         self.model, self.known = model, tuple(known)
-        super().__init__(f"model {model} is not known; there are {', '.join(known)}, or add a table [models.{model}]")
+        super().__init__(
+            f"model {model} is not known", f"there are {', '.join(known)}, or add a table [models.{model}]"
+        )
 
 
 class ModelKeyRejected(ModelError):
@@ -56,8 +71,8 @@ class ModelKeyRejected(ModelError):
     def __init__(self, *, model: str, message: str) -> None:
         self.model, self.message = model, message
         super().__init__(
-            f"model {model}: the API key was rejected ({message}); "
-            f"give it a valid one, by api_key in the config or the environment"
+            f"model {model}: the API key was rejected ({message})",
+            "give it a valid one, by api_key in the config or the environment",
         )
 
 
@@ -65,30 +80,46 @@ class ModelAccessDenied(ModelError):
     """The key is genuine, but may not do this: the API is off, the region is closed, billing or a right is missing."""
 
     def __init__(self, *, model: str, reason: str, message: str, cure: str) -> None:
-        self.model, self.reason, self.message, self.cure = model, reason, message, cure
-        super().__init__(f"model {model}: access denied, {reason} ({message}); {cure}")
+        self.model, self.reason, self.message = model, reason, message
+        super().__init__(f"model {model}: access denied, {reason} ({message})", cure)
 
 
 class ModelNotFound(ModelError):
-    """The provider does not know the model's name, or not under this API version."""
+    """The provider does not know the model's name, or not under this API version. `near`: names that it does know."""
 
-    def __init__(self, *, model: str, wanted: str, message: str) -> None:
-        self.model, self.wanted, self.message = model, wanted, message
+    def __init__(self, *, model: str, wanted: str, message: str, near: Sequence[str] = ()) -> None:
+        self.model, self.wanted, self.message, self.near = model, wanted, message, tuple(near)
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
         super().__init__(
-            f"model {model}: the provider has no {wanted!r} ({message}); "
-            f"correct model or api_version in [models.{model}]"
+            f"model {model}: the provider has no {wanted!r} ({message})",
+            f"correct model, or api_version or location, in [models.{model}]{hint}",
         )
 
 
 class ModelRateLimited(ModelError):
-    """Too many requests or tokens. `retry_after` is seconds, if the provider named them; `daily` means: not today."""
+    """Too many requests or tokens; `retry_after` is seconds, if known.
 
-    def __init__(self, *, model: str, retry_after: float | None, daily: bool, message: str) -> None:
+    `daily`: the quota of the day is used up, and nothing but `resets_at` (UTC) or another model helps.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        retry_after: float | None,
+        daily: bool,
+        message: str,
+        resets_at: datetime | None = None,
+    ) -> None:
         self.model, self.retry_after, self.daily, self.message = model, retry_after, daily, message
+        self.resets_at = resets_at
         self.retryable = not daily
-        wait = f"try again in {retry_after:g} s" if retry_after is not None else "try again later"
-        cure = "the daily quota is used up; it resets at midnight Pacific time" if daily else wait
-        super().__init__(f"model {model}: rate limit reached ({message}); {cure}")
+        wait = "later" if retry_after is None else f"in {duration(retry_after)}"
+        cure = f"try again {wait}"
+        if daily:
+            at = f" at {resets_at:%Y-%m-%d %H:%M} UTC" if resets_at else ""
+            cure = f"the daily quota is used up; it resets{at}, {wait}"
+        super().__init__(f"model {model}: rate limit reached ({message})", cure)
 
 
 class ModelUnavailable(ModelError):
@@ -100,7 +131,7 @@ class ModelUnavailable(ModelError):
         self.model, self.status, self.message = model, status, message
         what = "cannot be reached" if status is None else f"is unavailable, status {status}"
         cure = "check network, proxy and base_url" if status is None else "try again later"
-        super().__init__(f"model {model} {what} ({message}); {cure}")
+        super().__init__(f"model {model} {what} ({message})", cure)
 
 
 class ModelTimeout(ModelError):
@@ -112,7 +143,7 @@ class ModelTimeout(ModelError):
         self.model, self.stage, self.seconds = model, stage, seconds
         what = "did not begin to answer" if stage == "first_chunk" else "stopped in the middle of its answer"
         super().__init__(
-            f"model {model} {what} within {seconds:g} s; try again, or raise {stage}_seconds in [models.{model}]"
+            f"model {model} {what} within {seconds:g} s", f"try again, or raise {stage}_seconds in [models.{model}]"
         )
 
 
@@ -123,7 +154,7 @@ class ModelStreamBroken(ModelError):
 
     def __init__(self, *, model: str, reason: str) -> None:
         self.model, self.reason = model, reason
-        super().__init__(f"model {model}: the answer broke off ({reason}); try again")
+        super().__init__(f"model {model}: the answer broke off ({reason})", "try again")
 
 
 class ModelInputTooLong(ModelError):
@@ -132,7 +163,7 @@ class ModelInputTooLong(ModelError):
     def __init__(self, *, model: str, tokens: int | None, limit: int | None) -> None:
         self.model, self.tokens, self.limit = model, tokens, limit
         size = f"{tokens} tokens, at most {limit}" if tokens and limit else "too many tokens"
-        super().__init__(f"model {model}: the conversation is too long ({size}); compact or clear it")
+        super().__init__(f"model {model}: the conversation is too long ({size})", "compact or clear it")
 
 
 class ModelRequestRefused(ModelError):
@@ -148,4 +179,4 @@ class ModelReferenceRefused(ModelError):
 
     def __init__(self, *, model: str, what: Literal["signature", "file", "cache"], message: str) -> None:
         self.model, self.what, self.message = model, what, message
-        super().__init__(f"model {model} refused a {what} of an earlier request ({message}); try again")
+        super().__init__(f"model {model} refused a {what} of an earlier request ({message})", "try again")

@@ -33,8 +33,8 @@ class ChatModel(Protocol):
     def stream(self, request: CompiledRequest) -> AsyncGenerator[StreamItem, None]:
         """One step: any number of Deltas, then exactly one Reply. Raises ModelError leaves only.
 
-        A Retry between them voids the Deltas before it. Once answer text was shown nothing is begun anew: a stream that
-        breaks then ends in a Reply that is BROKEN, with what there is.
+        A Retry between them voids the Deltas before it. A stream that breaks once answer text was shown goes on from
+        where the provider can take it up, or it ends in a Reply that is BROKEN, with what there is.
 
         Cancelling the task that iterates, or closing the generator, stops the work at once.
         """

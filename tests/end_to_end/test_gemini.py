@@ -80,6 +80,21 @@ def test_a_rate_limit_is_waited_for(home: Home, gemini: LoopbackGemini) -> None:
     assert len(gemini.requests) == 2
 
 
+def test_a_cut_answer_goes_on_in_one_stream(home: Home, gemini: LoopbackGemini) -> None:  # complaint 64
+    cut = Answer(Think("I count."), Say("one, two, th"), finish="MAX_TOKENS", gap=0.02)
+    gemini.script(cut, Answer(Think("Three."), Say("ree, four"), gap=0.02))
+    done = home.run("chat", "count")
+    assert (done.returncode, done.stdout) == (0, "one, two, three, four\n")
+    assert done.stderr.count("[thought]") == 2
+
+
+def test_a_blocked_answer_is_an_error(home: Home, gemini: LoopbackGemini) -> None:  # complaint 69
+    gemini.script(Answer(Say("never mind"), finish="RECITATION"))
+    done = home.run("chat", "recite")
+    assert done.returncode == 1
+    assert "withheld the answer: the answer repeated a protected text (RECITATION). Ask for a summary" in done.stderr
+
+
 def test_ctrl_c_hangs_up(home: Home, gemini: LoopbackGemini) -> None:
     gemini.script(Answer(Say("a beginning"), then=Hang()))
     process = home.start("chat", "hello")
@@ -91,3 +106,26 @@ def test_ctrl_c_hangs_up(home: Home, gemini: LoopbackGemini) -> None:
     while not gemini.left:
         assert time.monotonic() < deadline, "the socket stays open"
         time.sleep(0.02)
+
+
+def test_doctor_asks_every_model_and_names_the_cures(home: Home, gemini: LoopbackGemini) -> None:  # K-147
+    home.environment |= {"NO_GCE_CHECK": "true", "PAID_KEY": "AIzaSyWrongAndSecret0123456789"}
+    (home.work / "config.toml").write_text(
+        """
+        [models.paid]
+        type = "gemini"
+        api_key = { env = "PAID_KEY" }
+        [models.cloud]
+        type = "gemini"
+        vertex = true
+        project = "p"
+        """,
+        encoding="utf-8",
+    )
+    done = home.run("doctor")
+    assert done.returncode == 1
+    assert "ok      models.gemini: gemini-3.5-flash at http://127.0.0.1:" in done.stdout
+    assert "ERROR   models.paid: model paid: the API key was rejected" in done.stdout
+    assert "ERROR   models.cloud: model cloud: no usable Google Cloud credentials" in done.stdout
+    assert "        fix: run `gcloud auth application-default login`" in done.stdout
+    assert "AIzaSy" not in done.stdout + done.stderr

@@ -1,29 +1,54 @@
-"""Gemini over google-genai's async streaming: requests, limits and retries; the words are in wire.py.
+"""Gemini over google-genai's async streaming: the life of a step. The words are in wire.py and reply.py.
 
-One attempt is one HTTP request. A failed attempt is repeated by this layer alone, and only while nothing of the answer
-was shown. Cancelling the reader closes the socket at once.
+A step is one answer. It takes one HTTP request, and further ones where the answer goes on, where a failure may pass, or
+where something that the request refers to was refused and can be replaced. All retries are made here. Once answer text
+was shown, a step goes on from where the provider can take it up, or not at all: then what is there is the reply, and
+it says that it is broken.
 """
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import Any
 
-from kesoku.errors import ModelError, ModelStreamBroken
+from kesoku.errors import ModelError, ModelRateLimited, ModelReferenceRefused, ModelStreamBroken
 from kesoku.llm.estimate import estimate
-from kesoku.llm.gemini.client import Sockets, borrow, give_back
+from kesoku.llm.gate import Gate, Ticket
+from kesoku.llm.gemini.attempt import chunks
+from kesoku.llm.gemini.call import Call, Stage
+from kesoku.llm.gemini.client import borrow, give_back
+from kesoku.llm.gemini.composer import Composed, Composer
 from kesoku.llm.gemini.config import GeminiConfig, endpoint_of
-from kesoku.llm.gemini.failure import Call, Stage, foreign_errors
+from kesoku.llm.gemini.failure import foreign_errors
 from kesoku.llm.gemini.profile import profile_of
+from kesoku.llm.gemini.refusal import used_up
 from kesoku.llm.gemini.reply import ReplyBuilder
-from kesoku.llm.gemini.wire import Json, own_names, to_config, to_contents
-from kesoku.llm.retry import Backoff
-from kesoku.messages.turn import CompiledRequest, Delta, Reply, StreamItem
+from kesoku.llm.gemini.wire import own_names
+from kesoku.llm.retry import NOTICED, Backoff, again
+from kesoku.llm.shared import Shared
+from kesoku.messages.turn import CompiledRequest, Delta, Retry, StreamItem
+
+_PATIENCE = 90.0
+"""Seconds that a request waits at the gate; beyond them another model gets its chance."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Step:
+    """One answer in the making."""
+
+    request: CompiledRequest
+    said: ReplyBuilder
+    composed: Composed | None = None
+    """The request as it is sent; None until it is made, and again after a repair."""
+    failed: int = 0
+    repaired: set[str] = field(default_factory=set)
 
 
 class GeminiModel:
-    """A Gemini model under its configured name. `sleep` and `jitter` are the seams for a virtual clock."""
+    """A Gemini model under its configured name. `sleep`, `jitter` and `now` are the seams for a virtual clock."""
 
     provider = "gemini"
 
@@ -35,35 +60,53 @@ class GeminiModel:
         environment: Mapping[str, str],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
+        now: Callable[[], float] = time.time,
     ) -> None:
         """Without network. Raises ModelKeyMissing when neither config nor environment has a key."""
         self.name = name
         self._config = config
-        self._profile = profile_of(config.model)
         self._endpoint = endpoint_of(name, config, environment)
         self._backoff = Backoff(retries=config.retries)
-        self._sleep, self._jitter = sleep, jitter
+        self._sleep, self._jitter, self._now = sleep, jitter, now
+        shared = Shared.of(environment)
+        door = f"gate-{self._endpoint.account}-{config.model}"
+        self._gate = Gate(shared, door, per_minute=config.requests_per_minute, now=now, jitter=jitter)
+        self._composer = Composer(
+            config=config,
+            profile=profile_of(config.model),
+            endpoint=self._endpoint,
+            call=self._call("first_chunk"),
+            shared=shared,
+            sleep=sleep,
+            now=now,
+        )
 
     async def stream(self, request: CompiledRequest) -> AsyncGenerator[StreamItem, None]:
-        """Deltas, then one Reply. Raises leaves of ModelError."""
-        wire = await asyncio.to_thread(self._wire, request)
+        """Deltas and Retries, then one Reply. Raises leaves of ModelError."""
         names = own_names(request.tools)
-        shown = False
-        failed = 0
+        said = ReplyBuilder(provider=self.provider, model=self._config.model, names=names)
+        step = _Step(request=request, said=said)
         while True:
             try:
-                async with aclosing(self._attempt(wire, names)) as items:
+                async with aclosing(self._attempt(step)) as items:
                     async for item in items:
-                        shown = True
                         yield item
             except ModelError as error:
-                failed += 1
-                pause = None if shown else self._backoff.pause(failed, error, self._jitter())
-                if pause is None:
+                pause = await self._recovery(step, error)
+                if pause is None and not said.stands(error):
                     raise
+                if pause is None:
+                    yield said.broken(error.cause)
+                    return
+                why = again(error, pause)
             else:
-                return
-            await self._sleep(pause)
+                if not said.continues:
+                    yield said.reply()
+                    return
+                pause, why = 0.0, "the answer goes on"
+            async with aclosing(self._pause(step, pause, why)) as items:
+                async for item in items:
+                    yield item
 
     def count(self, request: CompiledRequest) -> int:
         """Estimate of the input tokens, without network."""
@@ -71,51 +114,97 @@ class GeminiModel:
 
     async def aclose(self) -> None:
         """Close what this model holds in the running loop. The model can be used again afterwards."""
+        await self._composer.aclose()
         await give_back(self._endpoint, self)
 
-    def _wire(self, request: CompiledRequest) -> Json:
-        settings = self._config.model_dump(include={"thinking", "temperature", "max_output_tokens"})
-        return {
-            "model": self._config.model,
-            "contents": to_contents(request.turns, self._profile),
-            "config": to_config(request, self._profile, settings),
-        }
+    async def _attempt(self, step: _Step) -> AsyncGenerator[Delta | Retry, None]:
+        """One HTTP request, when the gate lets it through. Raises what it failed of, or lacks to be an answer."""
+        async with aclosing(self._admission(step)) as items:
+            async for item in items:
+                yield item
+        said = step.said
+        said.begin()
+        try:
+            client = await self._client()
+            step.composed = step.composed or await self._composer.compose(step.request, client)
+            first, idle = self._call("first_chunk"), self._call("idle")
+            stream = chunks(client, step.composed.wire, token=said.token, first=first, idle=idle)
+            async with aclosing(stream) as received:
+                async for chunk in received:
+                    for delta in said.feed(chunk):
+                        yield delta
+        except ModelError as error:
+            if isinstance(error, ModelRateLimited):
+                ends = error.resets_at.timestamp() if error.resets_at else None
+                await self._gate.refused(error.retry_after, daily_until=ends)
+            if not said.finished:
+                raise
+        if missing := said.missing:
+            raise ModelStreamBroken(model=self.name, reason=missing)
+        if said.unsigned:
+            raise ModelReferenceRefused(model=self.name, what="signature", message="it is missing")
+        await self._gate.passed()
 
-    async def _attempt(self, wire: Json, names: Mapping[str, str]) -> AsyncGenerator[Delta | Reply, None]:
-        builder = ReplyBuilder(provider=self.provider, model=self._config.model, names=names)
-        empty = True
-        async with aclosing(self._chunks(wire)) as chunks:
-            async for chunk in chunks:
-                empty = False
-                for delta in builder.feed(chunk):
-                    yield delta
-        if empty:
-            raise ModelStreamBroken(model=self.name, reason="the answer was empty")
-        yield builder.reply()
+    async def _admission(self, step: _Step) -> AsyncGenerator[Delta | Retry, None]:
+        """Wait until the gate opens, but not for too long. Raises ModelRateLimited."""
+        ticket, waited = await self._gate.claim(), 0.0
+        while ticket.wait > 0:
+            closed = self._closed(ticket)
+            waited += ticket.wait
+            if waited > _PATIENCE:
+                step.failed = self._backoff.retries  # who has waited for so long asks no more
+                raise closed
+            async with aclosing(self._pause(step, ticket.wait, again(closed, ticket.wait))) as items:
+                async for item in items:
+                    yield item
+            ticket = await self._gate.claim(ticket)
 
-    async def _chunks(self, wire: Json) -> AsyncGenerator[Any, None]:
-        """The SDK's chunks within the limits of silence; the only place that awaits foreign code."""
-        call = self._call("first_chunk")
-        with foreign_errors(call):
-            client = await borrow(self._endpoint, self)
-            opened = await client.aio.models.generate_content_stream(**wire)
-        async with aclosing(Sockets()) as sockets, aclosing(opened) as chunks:
-            while True:
-                sockets.watch()
-                with foreign_errors(call):
-                    async with asyncio.timeout(call.seconds):
-                        chunk = await anext(chunks, None)
-                if chunk is None:
-                    return
-                yield chunk
-                call = self._call("idle")
+    async def _recovery(self, step: _Step, error: ModelError) -> float | None:
+        """Seconds until the step may go on after a failure; None: it cannot."""
+        if not step.said.resumable:
+            return None
+        if isinstance(error, ModelReferenceRefused):
+            return 0.0 if await self._repair(step, error.what) else None
+        step.failed += 1
+        pause = self._backoff.pause(step.failed, error, self._jitter())
+        # After a 429 the gate keeps the time: it knows what all the others do.
+        return 0.0 if pause and isinstance(error, ModelRateLimited) else pause
+
+    async def _repair(self, step: _Step, what: str) -> bool:
+        """Do without what was refused, once each; whether that is worth another request."""
+        if what in step.repaired or step.composed is None:
+            return False
+        step.repaired.add(what)
+        composed, step.composed = step.composed, None
+        return await self._composer.repair(composed, what)
+
+    async def _pause(self, step: _Step, seconds: float, why: str) -> AsyncGenerator[Delta | Retry, None]:
+        """Sleep. People are told if they notice; they see again what still holds of what they have seen."""
+        told = step.said.rewind() or seconds >= NOTICED
+        if told:
+            yield Retry(after=seconds, reason=why)
+        await self._sleep(seconds)
+        if told:
+            for delta in step.said.deltas():
+                yield delta
+
+    async def _client(self) -> Any:
+        with foreign_errors(self._call("first_chunk")):
+            return await borrow(self._endpoint, self)
+
+    def _closed(self, ticket: Ticket) -> ModelRateLimited:
+        call, message = self._call("first_chunk"), "there were too many requests of late"
+        if ticket.daily:
+            return used_up(call, ticket.at, message)
+        return ModelRateLimited(model=self.name, retry_after=ticket.wait, daily=False, message=message)
 
     def _call(self, stage: Stage) -> Call:
         config = self._config
         return Call(
             model=self.name,
             wanted=config.model,
-            secret=self._endpoint.api_key.get_secret_value(),
+            secret=self._endpoint.secret,
             stage=stage,
             seconds=config.first_chunk_seconds if stage == "first_chunk" else config.idle_seconds,
+            now=self._now,
         )

@@ -4,6 +4,7 @@ Sources: the model and thinking pages of ai.google.dev, 2026-11. A wrong row cos
 the newest family, which is what the aliases (`gemini-flash-latest`) point to.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -13,16 +14,22 @@ Thinking = Literal["auto", "off", "minimal", "low", "medium", "high"]
 
 _IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})
 _AUDIO = frozenset({"audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac"})
+_AUDIO |= {"audio/mp4", "audio/webm"}
 _VIDEO = frozenset(
     f"video/{kind}" for kind in ("mp4", "mpeg", "mov", "quicktime", "avi", "x-flv", "mpg", "webm", "wmv", "3gpp")
 )
 _MEDIA = _IMAGES | _AUDIO | _VIDEO | {"application/pdf"}
+_IN_RESULTS = frozenset({"image/png", "image/jpeg", "image/webp"})
 _ALIASES = {
     "image/jpg": "image/jpeg",
+    "image/pjpeg": "image/jpeg",
     "audio/x-wav": "audio/wav",
     "audio/wave": "audio/wav",
     "audio/x-aiff": "audio/aiff",
     "audio/x-flac": "audio/flac",
+    "audio/x-m4a": "audio/mp4",
+    "audio/m4a": "audio/mp4",
+    "audio/x-aac": "audio/aac",
     "video/x-msvideo": "video/avi",
     "video/x-ms-wmv": "video/wmv",
 }
@@ -35,6 +42,7 @@ _THREE = MappingProxyType({"off": "low", "minimal": "low", "low": "low", "medium
 _FOUR = MappingProxyType({"off": "minimal", "minimal": "minimal", "low": "low", "medium": "medium", "high": "high"})
 _TOKENS = MappingProxyType({"auto": -1, "off": 0, "minimal": 512, "low": 1_024, "medium": 8_192, "high": 24_576})
 _TOKENS_PRO = MappingProxyType({**_TOKENS, "off": 128})
+_NOTHING: frozenset[str] = frozenset()
 _NONE: MappingProxyType[str, Any] = MappingProxyType({})
 
 
@@ -53,9 +61,11 @@ class Profile:
     output: int
     """Tokens that it can write, thoughts included."""
     media: frozenset[str] = _MEDIA
-    """MIME types that it takes as inline data."""
-    media_in_results: bool = True
-    """Whether a function response may carry images."""
+    """MIME types that it takes, inline or as an upload."""
+    media_in_results: frozenset[str] = _IN_RESULTS
+    """Of these, the ones that a function response may carry inline."""
+    cache_minimum: int | None = 4_096
+    """Tokens that an explicit cache must have; None: the family has no explicit caches."""
     signatures: bool = True
     """Whether a function call without its signature is a 400, so that foreign calls need the stand-in."""
 
@@ -76,6 +86,10 @@ class Profile:
             return "text/plain"
         return name if name in self.media else None
 
+    def in_result(self, part: Mapping[str, Any]) -> bool:
+        """Whether a function response may carry `part`."""
+        return "inline_data" in part and part["inline_data"]["mime_type"] in self.media_in_results
+
 
 def _row(pattern: str, thinks_by: Literal["level", "budget", "none"], steps: Any, **facts: Any) -> Profile:
     return Profile(
@@ -84,16 +98,25 @@ def _row(pattern: str, thinks_by: Literal["level", "budget", "none"], steps: Any
 
 
 PROFILES: tuple[Profile, ...] = (
-    _row("*-image*", "none", _NONE, context=65_536, output=32_768, media=_IMAGES),
+    _row("*-image*", "none", _NONE, context=65_536, output=32_768, media=_IMAGES, cache_minimum=None),
     _row(
-        "gemma-*", "none", _NONE, context=131_072, output=8_192, media=_IMAGES, media_in_results=False, signatures=False
+        "gemma-*",
+        "none",
+        _NONE,
+        context=131_072,
+        output=8_192,
+        media=_IMAGES,
+        media_in_results=_NOTHING,
+        cache_minimum=None,
+        signatures=False,
     ),
-    _row("gemini-2.0-*", "none", _NONE, output=8_192, media_in_results=False, signatures=False),
-    _row("gemini-2.5-pro*", "budget", _TOKENS_PRO, media_in_results=False, signatures=False),
-    _row("gemini-2.5-*", "budget", _TOKENS, media_in_results=False, signatures=False),
+    _row("gemini-2.0-*", "none", _NONE, output=8_192, media_in_results=_NOTHING, signatures=False),
+    _row("gemini-2.5-pro*", "budget", _TOKENS_PRO, cache_minimum=2_048, media_in_results=_NOTHING, signatures=False),
+    _row("gemini-2.5-*", "budget", _TOKENS, cache_minimum=2_048, media_in_results=_NOTHING, signatures=False),
     _row("gemini-3-pro*", "level", _FROM_LOW),
     _row("gemini-3*-pro*", "level", _THREE),
     _row("gemini-*-pro*", "level", _THREE),
+    _row("gemini-4-argon*", "level", _FOUR, cache_minimum=None),
     _row("*", "level", _FOUR),
 )
 """Newest last; the last row is the fallback."""

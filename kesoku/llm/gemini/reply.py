@@ -1,8 +1,10 @@
-"""What Gemini streams, in our words: chunks in, `Delta`s out, one `Reply` at the end.
+"""What Gemini streams, in our words: chunks in, `Delta`s out, one `Reply` at the end of the step.
 
 Chunks are `google.genai.types.GenerateContentResponse` or anything of that shape. Part order is kept; neighbouring
-unsigned texts of one kind are joined, a signed part stays a block of its own, even with empty text. Each kind of
-emptiness has its own `detail`.
+unsigned texts of one kind are joined, a signed part stays a block of its own, even with empty text.
+
+A step may take several requests. A continuation token is a checkpoint: a request with it goes on after the chunk that
+brought it, and says again what came later. Without a token, a step that broke off begins from nothing.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,72 +12,149 @@ from typing import Any
 
 from uuid_utils import uuid7
 
+from kesoku.errors import ModelError
+from kesoku.llm.gemini.ending import CONTINUES, UNSIGNED, blocked, finished, word
 from kesoku.messages.turn import CallBlock, Delta, Finish, Reply, TextBlock, Usage
 
-FINISHES: Mapping[str, Finish] = {
-    "STOP": Finish.STOP,
-    "MAX_TOKENS": Finish.CUT,
-    "CONTINUATION": Finish.CUT,
-    "SAFETY": Finish.BLOCKED,
-    "RECITATION": Finish.BLOCKED,
-    "BLOCKLIST": Finish.BLOCKED,
-    "PROHIBITED_CONTENT": Finish.BLOCKED,
-    "SPII": Finish.BLOCKED,
-    "MODEL_ARMOR": Finish.BLOCKED,
-    "IMAGE_SAFETY": Finish.BLOCKED,
-    "IMAGE_PROHIBITED_CONTENT": Finish.BLOCKED,
-    "IMAGE_RECITATION": Finish.BLOCKED,
-    "MALFORMED_FUNCTION_CALL": Finish.MALFORMED,
-    "MALFORMED_RESPONSE": Finish.MALFORMED,
-    "UNEXPECTED_TOOL_CALL": Finish.MALFORMED,
-    "TOO_MANY_TOOL_CALLS": Finish.MALFORMED,
-    "LANGUAGE": Finish.OTHER,
-    "OTHER": Finish.OTHER,
-    "MISSING_THOUGHT_SIGNATURE": Finish.OTHER,
-    "ESCALATION": Finish.OTHER,
-    "PUP_LIMITED_DISABLED": Finish.OTHER,
-    "IMAGE_OTHER": Finish.OTHER,
-    "NO_IMAGE": Finish.OTHER,
-}
-"""Every finish reason of the API; one that is not here is OTHER and named in the detail."""
+MOST_HOPS = 8
+"""How often one answer may go on in another request."""
 
-_NO_REASON = ("", "FINISH_REASON_UNSPECIFIED")
+_KINDS = (
+    "inline_data",
+    "file_data",
+    "executable_code",
+    "code_execution_result",
+    "function_response",
+    "tool_call",
+    "tool_response",
+    "audio_transcription",
+)
+"""Parts that a reply has no block for."""
 
 
 class ReplyBuilder:
-    """Collects one stream. `names`: wire name -> our tool name."""
+    """Collects one step. `names`: wire name -> our tool name."""
 
     def __init__(self, *, provider: str, model: str, names: Mapping[str, str]) -> None:
         self._provider, self._model, self._names = provider, model, names
         self._blocks: list[TextBlock | CallBlock] = []
-        self._usage = Usage()
-        self._reason: str | None = None
-        self._message: str | None = None
-        self._block: str | None = None
-        self._stage = "no candidate"
+        self._left_out: list[str] = []
+        self._kept: tuple[tuple[TextBlock | CallBlock, ...], tuple[str, ...]] = ((), ())
+        self._usage, self._spent = Usage(), Usage()
+        self._reason, self._hops = "", 0
+        self.token: bytes | None = None
+        """Where the answer can go on, or None: at its beginning."""
+        self.begin()
+
+    def begin(self) -> None:
+        """A request is sent, from the token on."""
+        self._spent, self._usage = self.usage, Usage()
+        self._hops += self._reason == CONTINUES
+        self._sent = self.token
+        self._reason, self._message, self._block = "", None, ""
+        self._stage = "no chunk"
 
     def feed(self, chunk: Any) -> Iterator[Delta]:
         """Take one chunk; what it adds for people who watch."""
         self._usage = _usage(chunk.usage_metadata) or self._usage
         self._model = chunk.model_version or self._model
-        if (feedback := chunk.prompt_feedback) and feedback.block_reason:
-            self._block = _why(_word(feedback.block_reason), feedback.block_reason_message)
+        self._stage = "no candidate" if self._stage == "no chunk" else self._stage
+        if (feedback := chunk.prompt_feedback) and (reason := word(feedback.block_reason)):
+            self._block = blocked(reason, feedback.block_reason_message)
         for candidate in (chunk.candidates or ())[:1]:
-            if (reason := _word(candidate.finish_reason or "")) not in _NO_REASON:
-                self._reason, self._message = reason, candidate.finish_message
             yield from self._content(candidate.content)
+            self._state(candidate)
+
+    @property
+    def usage(self) -> Usage:
+        """Of all requests: each counts up its own, and says its sum in every chunk."""
+        return self._spent + self._usage
+
+    @property
+    def answered(self) -> bool:
+        """Whether people may have seen a part of the answer itself."""
+        return any(isinstance(block, TextBlock) and not block.thought and block.text.strip() for block in self._blocks)
+
+    @property
+    def resumable(self) -> bool:
+        """Whether another request can make this whole without taking back an answer that has no token to go on from."""
+        return self.token is not None or not self.answered
+
+    def stands(self, error: ModelError) -> bool:
+        """Whether what is there is worth a reply although `error` ended it: the request itself was not at fault."""
+        return self.answered and (error.retryable or self.token is not None)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the model has said that this is all; what breaks afterwards breaks nothing."""
+        return bool(self._block) or self._reason not in {"", CONTINUES}
+
+    @property
+    def continues(self) -> bool:
+        """Whether the model wants another request, and may have it: it brings a new token each time."""
+        return self._reason == CONTINUES and self.token != self._sent and self._hops < MOST_HOPS
+
+    @property
+    def missing(self) -> str | None:
+        """What the ended stream lacks to be an answer, or None. Calls come whole and need no finish reason."""
+        calls = any(isinstance(block, CallBlock) for block in self._blocks)
+        if self._block or self._reason or (calls and self.token is None):
+            return None
+        return f"the stream ended without a finish reason{f', {self._stage}' if self._stage else ''}"
+
+    @property
+    def unsigned(self) -> bool:
+        """Whether nothing was said because a signature is missing: the same as a 400 for it."""
+        return self._reason == UNSIGNED and not self.answered
+
+    def rewind(self) -> bool:
+        """Back to the token, or to the beginning; whether that takes back what people have seen."""
+        seen = list(self.deltas())
+        self._blocks, self._left_out = list(self._kept[0]), list(self._kept[1])
+        return list(self.deltas()) != seen
+
+    def deltas(self) -> Iterator[Delta]:
+        """All that is said so far, for people who have to see it again."""
+        for block in self._blocks:
+            if isinstance(block, TextBlock) and block.text:
+                yield Delta(text=block.text, thought=block.thought)
 
     def reply(self) -> Reply:
         """Everything together, after the last chunk."""
         finish, detail = self._finish()
+        left_out = f"left out: {', '.join(dict.fromkeys(self._left_out))}" if self._left_out else ""
+        return self._reply(self._blocks, finish, "; ".join(filter(None, (detail, left_out))) or None)
+
+    def broken(self, why: str) -> Reply:
+        """What there is of an answer that will not be finished, without calls: there may have been more of them."""
+        return self._reply([block for block in self._blocks if isinstance(block, TextBlock)], Finish.BROKEN, why)
+
+    def _reply(self, blocks: list[Any], finish: Finish, detail: str | None) -> Reply:
         return Reply(
-            blocks=tuple(self._blocks),
+            blocks=tuple(blocks),
             provider=self._provider,
             model=self._model,
             finish=finish,
             detail=detail,
-            usage=self._usage,
+            usage=self.usage,
         )
+
+    def _finish(self) -> tuple[Finish, str]:
+        if self._block:
+            return Finish.BLOCKED, self._block
+        if not self._reason:
+            return Finish.STOP, "the stream ended without a finish reason, after complete calls"
+        finish, detail = finished(self._reason, self._message)
+        return finish, detail or self._stage
+
+    def _state(self, candidate: Any) -> None:
+        if reason := word(candidate.finish_reason):
+            self._reason, self._message = reason, candidate.finish_message
+        if self.finished:
+            self.token = None
+        elif candidate.continuation_token:
+            self.token = candidate.continuation_token
+            self._kept = (tuple(self._blocks), tuple(self._left_out))
 
     def _content(self, content: Any) -> Iterator[Delta]:
         if self._stage == "no candidate":
@@ -100,6 +179,8 @@ class ReplyBuilder:
                     wire_id=call.id,
                 )
             )
+        elif kind := _foreign_kind(part):
+            self._left_out.append(kind)
         elif part.text or signature is not None:
             text, thought = part.text or "", bool(part.thought)
             self._text(TextBlock(text=text, thought=thought, signature=signature))
@@ -113,28 +194,20 @@ class ReplyBuilder:
         else:
             self._blocks.append(block)
 
-    def _finish(self) -> tuple[Finish, str | None]:
-        if self._block is not None:
-            return Finish.BLOCKED, f"prompt blocked: {self._block}"
-        if self._reason is None:
-            empty = f", {self._stage}" if self._stage else ""
-            return Finish.CUT, f"the stream ended without a finish reason{empty}"
-        finish = FINISHES.get(self._reason, Finish.OTHER)
-        if finish is Finish.STOP:
-            return finish, self._stage or None
-        return finish, _why(self._reason, self._message)
-
 
 def _unsigned(block: TextBlock) -> bool:
     return block.signature is None
 
 
-def _word(value: Any) -> str:
-    return str(getattr(value, "value", value))
-
-
-def _why(reason: str, message: str | None) -> str:
-    return f"{reason}: {message}" if message else reason
+def _foreign_kind(part: Any) -> str:
+    """What a part is that is neither text nor a call; '' for those."""
+    for kind in _KINDS:
+        if (value := getattr(part, kind, None)) is not None:
+            mime_type = getattr(value, "mime_type", None)
+            name = kind.replace("_", " ")
+            return f"{name} ({mime_type})" if mime_type else name
+    told = (part.text, part.thought, part.thought_signature)
+    return "a part of an unknown kind" if all(value is None for value in told) else ""
 
 
 def _usage(counted: Any) -> Usage | None:

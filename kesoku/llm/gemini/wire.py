@@ -3,32 +3,35 @@
 Grammar: https://ai.google.dev/gemini-api/docs/function-calling and .../thought-signatures. What must hold:
 
 - a signature goes back byte for byte on the very part that it came with; signed parts are never merged or dropped;
-- a step whose calls carry no signature at all (another provider made it) gets the documented stand-in on its first
-  call, in every turn, so that old history stays the same bytes and the provider's prefix cache hits;
+- a step whose first call carries no signature (another provider made it, or it was cut away) gets the documented
+  stand-in there, in every turn, so that old history stays the same bytes and the provider's prefix cache hits;
 - a wire id is echoed only if the provider gave one;
-- results come before any text of the same content;
+- results, then their media, come before any text of the same content, so that a content grows at its end only;
+- the last content is the user's;
 - NUL, lone surrogates and numbers that JSON lacks never leave.
 """
 
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kesoku.llm.gemini.profile import Profile
 from kesoku.messages.turn import Block, CallBlock, CompiledRequest, MediaBlock, ResultBlock, TextBlock, ToolSpec, Turn
+from kesoku.render.sanitise import printable_name
 
 STAND_IN = b"skip_thought_signature_validator"
 """The documented signature for calls that Gemini did not make itself."""
 
-INLINE_LIMIT = 15 * 1024 * 1024
-"""Raw bytes of all media in one request; base64 then stays below the API's 20 MB."""
+GO_ON = "[System Notification]\nGo on."
+"""Said after words of the model that nobody has answered."""
 
 _LEGAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 Json = dict[str, Any]
+Media = Mapping[MediaBlock, tuple[Json, ...]]
+"""What each file of a request becomes: bytes, the reference of an upload, or words."""
 
 
 def clean(value: Any) -> Any:
@@ -67,16 +70,39 @@ def own_names(tools: Iterable[ToolSpec]) -> dict[str, str]:
     return {wire_name(tool.name): tool.name for tool in tools}
 
 
-def to_contents(turns: Iterable[Turn], profile: Profile) -> list[Json]:
-    """The history. Reads media from disk, so call it in a thread. A turn without any part is left out."""
-    media = _Media(profile)
-    contents = ({"role": turn.role, "parts": _parts(turn, profile, media)} for turn in turns)
-    return [content for content in contents if content["parts"]]
+def to_contents(turns: Iterable[Turn], profile: Profile, media: Media) -> list[Json]:
+    """The history, with `media` in the place of its files. A turn without any part is left out.
+
+    A file that an earlier turn has shown is not sent again: a line points back to it.
+    """
+    contents = []
+    shown: dict[MediaBlock, tuple[Json, ...]] = {}
+    for turn in turns:
+        if parts := _parts(turn, profile, {**media, **shown}):
+            contents.append({"role": turn.role, "parts": parts})
+        shown |= {file: _above(file) for file in files_of(turn) if any("text" not in part for part in media[file])}
+    if not contents or contents[-1]["role"] == "model":
+        contents.append({"role": "user", "parts": [{"text": GO_ON}]})
+    return contents
+
+
+def files_of(turn: Turn) -> Iterator[MediaBlock]:
+    """The files of a turn, those of its results included."""
+    for block in turn.blocks:
+        if isinstance(block, MediaBlock):
+            yield block
+        elif isinstance(block, ResultBlock):
+            yield from block.media
 
 
 def to_config(request: CompiledRequest, profile: Profile, settings: Mapping[str, Any]) -> Json:
-    """Everything beside the history. `settings`: thinking, temperature, max_output_tokens; request.options override."""
-    chosen = {**settings, **{key: value for key, value in request.options.items() if key in settings}}
+    """Everything beside the history. `settings`: thinking, temperature, max_output_tokens; request.options override,
+    but never allow a longer reply than is configured or possible."""
+    options = {key: value for key, value in request.options.items() if key in settings and value is not None}
+    chosen = {**settings, **options}
+    if "max_output_tokens" in options:
+        longest = settings["max_output_tokens"] or profile.output
+        chosen["max_output_tokens"] = min(options["max_output_tokens"], longest)
     config: Json = {"automatic_function_calling": {"disable": True}}
     if request.system:
         config["system_instruction"] = clean_text(request.system)
@@ -99,28 +125,29 @@ def _declaration(tool: ToolSpec) -> Json:
     }
 
 
-def _parts(turn: Turn, profile: Profile, media: "_Media") -> list[Json]:
+def _parts(turn: Turn, profile: Profile, media: Media) -> list[Json]:
     blocks = sorted(turn.blocks, key=lambda block: turn.role == "user" and not isinstance(block, ResultBlock))
+    results = [block for block in blocks if isinstance(block, ResultBlock)]
+    parts = [_response(block, profile, media) for block in results]
+    parts += [part for block in results for part in _beside(block, profile, media)]
+    parts += [part for block in blocks for part in _of_block(block, media)]
     calls = [block for block in blocks if isinstance(block, CallBlock)]
-    unsigned = profile.signatures and calls and not any(call.signature for call in calls)
-    parts = [part for block in blocks for part in _of_block(block, media)]
-    if unsigned:
+    if profile.signatures and calls and calls[0].signature is None:
         first = next(part for part in parts if "function_call" in part)
         first["thought_signature"] = STAND_IN
-    if not profile.media_in_results:
-        parts += [part for block in blocks if isinstance(block, ResultBlock) for part in media.parts(block.media)]
     return parts
 
 
-def _of_block(block: Block, media: "_Media") -> list[Json]:
+def _of_block(block: Block, media: Media) -> Iterable[Json]:
+    """The parts of anything but a result."""
     if isinstance(block, TextBlock):
         return _text(block)
     if isinstance(block, MediaBlock):
-        return media.parts((block,))
+        return media[block]
     if isinstance(block, CallBlock):
         call = {"name": wire_name(block.name), "args": clean(block.arguments), **_id(block.wire_id)}
         return [{"function_call": call, **_signed(block.signature)}]
-    return [{"function_response": _response(block, media)}]
+    return ()
 
 
 def _text(block: TextBlock) -> list[Json]:
@@ -130,18 +157,30 @@ def _text(block: TextBlock) -> list[Json]:
     return [{"text": clean_text(block.text), **thought, **_signed(block.signature)}]
 
 
-def _response(block: ResultBlock, media: "_Media") -> Json:
+def _response(block: ResultBlock, profile: Profile, media: Media) -> Json:
+    """A result, with the pictures that the family takes there; words about its files are part of what it says."""
     said: Json = {"output": clean(block.output)}
     if block.error is not None:
         said = {"error": clean_text(block.error), **(said if block.output else {})}
+    parts = [part for each in block.media for part in media[each]]
+    if notes := [part["text"] for part in parts if "text" in part]:
+        said["notes"] = notes
+    within = [part for part in parts if profile.in_result(part)]
     response: Json = {"name": wire_name(block.name), "response": said, **_id(block.wire_id)}
-    if media.profile.media_in_results and block.media:
-        parts = media.parts(block.media)
-        if inline := [part for part in parts if "inline_data" in part]:
-            response["parts"] = inline
-        if notes := [part["text"] for part in parts if "text" in part]:
-            said["notes"] = notes
-    return response
+    return {"function_response": response | ({"parts": within} if within else {})}
+
+
+def _beside(block: ResultBlock, profile: Profile, media: Media) -> Iterable[Json]:
+    """The files of a result that cannot be in it, each under a line that says whose it is."""
+    for each in block.media:
+        parts = [part for part in media[each] if "text" not in part and not profile.in_result(part)]
+        if parts:
+            yield {"text": f"[File {printable_name(each.name, 120)} from the result of {wire_name(block.name)}]"}
+            yield from parts
+
+
+def _above(file: MediaBlock) -> tuple[Json, ...]:
+    return ({"text": f"[File {printable_name(file.name, 120)} is shown above]"},)
 
 
 def _id(wire_id: str | None) -> Json:
@@ -150,34 +189,3 @@ def _id(wire_id: str | None) -> Json:
 
 def _signed(signature: bytes | None) -> Json:
     return {} if signature is None else {"thought_signature": signature}
-
-
-class _Media:
-    """Reads the media of one request and keeps count of the bytes."""
-
-    def __init__(self, profile: Profile) -> None:
-        self.profile = profile
-        self._left = INLINE_LIMIT
-
-    def parts(self, blocks: Iterable[MediaBlock]) -> list[Json]:
-        """One part a block: its bytes, or a text that says why the model cannot see it."""
-        return [self._part(block) for block in blocks]
-
-    def _part(self, block: MediaBlock) -> Json:
-        mime_type = self.profile.media_type(block.mime_type)
-        if mime_type is None:
-            return _named(block, "this model does not take this type")
-        try:
-            if (size := Path(block.path).stat().st_size) > self._left:
-                return _named(block, f"{size} bytes are too large to send")
-            data = Path(block.path).read_bytes()
-        except OSError as error:
-            return _named(block, f"it cannot be read: {error.strerror or type(error).__name__}")
-        self._left -= len(data)
-        if mime_type == "text/plain":
-            return {"text": f"[File {clean_text(block.name)}]\n{clean_text(data.decode('utf-8', 'replace'))}"}
-        return {"inline_data": {"mime_type": mime_type, "data": data}}
-
-
-def _named(block: MediaBlock, why: str) -> Json:
-    return {"text": f"[File {clean_text(block.name)} ({clean_text(block.mime_type)}) is not shown: {why}]"}

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from kesoku.adapter import AdapterConfig
 from kesoku.config import Loaded, load
-from kesoku.config.schema import Config, ToolTable
+from kesoku.config.schema import Config, PriceTable, ToolTable
 from kesoku.llm.gemini import GeminiConfig
 from kesoku.llm.offline import OfflineConfig
 from kesoku_cli.config import CliConfig
@@ -27,6 +27,7 @@ SITTING = frozenset({"question", "attach", "channel", "target", "banner"})
 EXTENDED: dict[str, type[BaseModel]] = {
     "tools.run_shell_command": ToolTable,
     "models.gemini": GeminiConfig,
+    "prices.gemini": PriceTable,
     "models.offline": OfflineConfig,
     "adapters.cli": CliConfig,
     "adapters.NAME": AdapterConfig,
@@ -54,7 +55,7 @@ def flat(tables: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
 
 def fields(schema: type[BaseModel], above: str = "") -> Iterator[tuple[str, Any]]:
     for name, field in schema.model_fields.items():
-        default = field.get_default(call_default_factory=True)
+        default = None if field.is_required() else field.get_default(call_default_factory=True)
         if isinstance(default, BaseModel):
             yield from fields(type(default), f"{above}{name}.")
         elif default != {}:
@@ -83,23 +84,32 @@ def test_it_loads_as_it_is_and_changes_nothing(tmp_path: Path) -> None:
     # N-16
     loaded = read(tmp_path, TEXT)
     assert loaded.warnings == ()
-    core = {"tools", "models", "adapters"}
+    core = {"tools", "prices", "models", "adapters"}
     assert loaded.config.model_dump(exclude=core) == Config().model_dump(exclude=core)
     assert loaded.config.models["gemini"].settings == GeminiConfig()
     assert loaded.config.adapters["cli"].settings == CliConfig()
 
 
-def test_it_loads_with_every_key_in_use(tmp_path: Path) -> None:
-    assert read(tmp_path, uncommented()).warnings == ()
+VERTEX = re.compile(r"^(?:project|location) = .+$", re.MULTILINE)
 
 
-LINES = TEXT[: TEXT.index("#[adapters.NAME]")].splitlines()
+@pytest.mark.parametrize("vertex", [False, True], ids=["by-key", "on-vertex"])
+def test_it_loads_with_every_key_in_use(tmp_path: Path, vertex: bool) -> None:
+    text = VERTEX.sub("", uncommented())
+    if vertex:
+        text = uncommented().replace("vertex = false", "vertex = true")
+        text = re.sub("^api_key = .+$", "", text, flags=re.MULTILINE)
+    assert read(tmp_path, text).warnings == ()
+
+
+LINES = TEXT[: TEXT.index("\n#[")].splitlines()
 KEYS = {number: line[1:] for number, line in enumerate(LINES) if re.match(r"#[a-z_]+ = ", line)}
 
 
 @pytest.mark.parametrize("number", KEYS, ids=[line.partition(" = ")[0] for line in KEYS.values()])
 def test_it_loads_with_any_one_key_in_use(tmp_path: Path, number: int) -> None:
-    text = "\n".join([*LINES[:number], KEYS[number], *LINES[number + 1 :]])
+    needed = ["vertex = true"] if VERTEX.match(KEYS[number]) else []
+    text = "\n".join([*LINES[:number], *needed, KEYS[number], *LINES[number + 1 :]])
     assert read(tmp_path, text).warnings == ()
 
 

@@ -98,6 +98,8 @@ FACTS: dict[str, Any] = {
     "wanted": "gemini-x",
     "retry_after": 3.0,
     "daily": False,
+    "resets_at": None,
+    "near": ("gemini-y",),
     "status": 500,
     "stage": "idle",
     "seconds": 3.0,

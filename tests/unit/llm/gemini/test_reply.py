@@ -4,9 +4,19 @@ from typing import Any
 
 import pytest
 from google.genai import types
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kesoku.llm.gemini.reply import FINISHES, ReplyBuilder
-from kesoku.messages.turn import CallBlock, Delta, Finish, Reply, TextBlock, Usage
+from kesoku.llm.gemini.ending import BLOCKS, FINISHES
+from kesoku.llm.gemini.reply import ReplyBuilder
+from kesoku.messages.turn import PROMPT_REFUSED, CallBlock, Delta, Finish, Reply, TextBlock, Usage
+
+
+def fed(*chunks: dict[str, Any]) -> ReplyBuilder:
+    builder = ReplyBuilder(provider="gemini", model="m", names={})
+    for chunk in chunks:
+        list(builder.feed(types.GenerateContentResponse.model_validate(chunk)))
+    return builder
 
 
 def read(*chunks: dict[str, Any], names: dict[str, str] | None = None) -> tuple[list[Delta], Reply]:
@@ -22,9 +32,11 @@ def parts(*given: dict[str, Any], **candidate: Any) -> dict[str, Any]:
 STOP = {"finish_reason": "STOP"}
 
 
-def test_every_finish_reason_of_the_sdk_is_mapped() -> None:
+def test_every_reason_of_the_sdk_has_its_words() -> None:
     known = {reason.value for reason in types.FinishReason} - {"FINISH_REASON_UNSPECIFIED"}
-    assert known <= FINISHES.keys(), known - FINISHES.keys()
+    assert known == FINISHES.keys()
+    known = {reason.value for reason in types.BlockedReason} - {"BLOCKED_REASON_UNSPECIFIED"}
+    assert known == BLOCKS.keys()
 
 
 def test_parts_keep_their_order_and_signed_ones_stay_alone() -> None:
@@ -65,23 +77,57 @@ def test_calls_keep_signature_wire_id_and_our_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("chunks", "missing"),
+    [
+        ([], "no chunk"),
+        ([{}], "no candidate"),
+        ([{"candidates": [{}]}], "no content"),
+        ([{"candidates": [{"content": {}}]}], "no part"),
+        ([parts({"text": "a"})], ""),
+        ([parts({"text": "a", "thought": True}, finish_reason="FINISH_REASON_UNSPECIFIED")], ""),
+        ([{"prompt_feedback": {"block_reason": "BLOCKED_REASON_UNSPECIFIED"}}], "no candidate"),
+        ([parts({"function_call": {"name": "f"}}, continuation_token=b"more")], ""),
+    ],
+)
+def test_a_stream_without_a_finish_reason_is_no_answer(chunks: list[dict[str, Any]], missing: str) -> None:
+    builder = fed(*chunks)
+    assert builder.missing == f"the stream ended without a finish reason{', ' if missing else ''}{missing}"
+    assert not builder.finished
+
+
+def test_complete_calls_are_an_answer_without_a_finish_reason() -> None:
+    builder = fed(parts({"text": "I look."}, {"function_call": {"name": "f"}}))
+    assert builder.missing is None
+    reply = builder.reply()
+    assert (reply.finish, reply.detail) == (
+        Finish.STOP,
+        "the stream ended without a finish reason, after complete calls",
+    )
+    assert [call.name for call in reply.calls] == ["f"]
+    assert builder.broken("why").calls == ()
+
+
+@pytest.mark.parametrize(
     ("chunks", "finish", "detail"),
     [
-        ([{}], Finish.CUT, "the stream ended without a finish reason, no candidate"),
-        ([{"candidates": [{}]}], Finish.CUT, "the stream ended without a finish reason, no content"),
-        ([{"candidates": [{"content": {}}]}], Finish.CUT, "the stream ended without a finish reason, no part"),
-        ([parts({"text": "a"})], Finish.CUT, "the stream ended without a finish reason"),
         ([{"candidates": [STOP]}], Finish.STOP, "no content"),
         ([{"candidates": [{"content": {"role": "model"}, **STOP}]}], Finish.STOP, "no part"),
-        ([parts({"text": "a"}, finish_reason="MAX_TOKENS")], Finish.CUT, "MAX_TOKENS"),
+        ([parts({"text": ""}, **STOP)], Finish.STOP, None),
         (
-            [{"candidates": [{"finish_reason": "MALFORMED_FUNCTION_CALL", "finish_message": "bad call"}]}],
+            [{"candidates": [{"finish_reason": "MALFORMED_FUNCTION_CALL", "finish_message": "bad\ncall"}]}],
             Finish.MALFORMED,
-            "MALFORMED_FUNCTION_CALL: bad call",
+            "the model wrote a tool call that cannot be read (MALFORMED_FUNCTION_CALL: bad call)",
         ),
-        ([parts({"text": "a"}), {"candidates": [{"finish_reason": "SAFETY"}]}], Finish.BLOCKED, "SAFETY"),
-        ([{"prompt_feedback": {"block_reason": "JAILBREAK"}}], Finish.BLOCKED, "prompt blocked: JAILBREAK"),
-        ([parts({"text": "a"}, finish_reason="LANGUAGE")], Finish.OTHER, "LANGUAGE"),
+        (
+            [parts({"text": "a"}), {"candidates": [{"finish_reason": "SAFETY"}]}],
+            Finish.BLOCKED,
+            "a safety filter stopped the answer (SAFETY)",
+        ),
+        (
+            [parts({"text": "a"}), {"prompt_feedback": {"block_reason": "JAILBREAK", "block_reason_message": "no"}}],
+            Finish.BLOCKED,
+            f"{PROMPT_REFUSED}the request was taken for an attempt to break the rules (JAILBREAK: no)",
+        ),
     ],
 )
 def test_finish_and_detail(chunks: list[dict[str, Any]], finish: Finish, detail: str | None) -> None:
@@ -89,34 +135,88 @@ def test_finish_and_detail(chunks: list[dict[str, Any]], finish: Finish, detail:
     assert (reply.finish, reply.detail) == (finish, detail)
 
 
-@pytest.mark.filterwarnings("ignore:BRAND_NEW is not a valid FinishReason")
-def test_an_unknown_finish_reason_is_named() -> None:
+@pytest.mark.parametrize("reason", sorted(FINISHES))
+def test_every_finish_reason_is_told_in_words(reason: str) -> None:
+    _, reply = read(parts({"text": "a"}, finish_reason=reason))
+    finish, words = FINISHES[reason]
+    assert (reply.finish, reply.detail) == (finish, f"{words} ({reason})" if words else None)
+
+
+@pytest.mark.parametrize("reason", sorted(BLOCKS))
+def test_every_block_reason_is_told_in_words(reason: str) -> None:
+    _, reply = read({"prompt_feedback": {"block_reason": reason}})
+    assert (reply.finish, reply.detail) == (Finish.BLOCKED, f"{PROMPT_REFUSED}{BLOCKS[reason]} ({reason})")
+
+
+@pytest.mark.filterwarnings("ignore:BRAND_NEW is not a valid")
+def test_new_reasons_are_named() -> None:
     _, reply = read(parts({"text": "a"}, finish_reason="BRAND_NEW"))
-    assert (reply.finish, reply.detail) == (Finish.OTHER, "BRAND_NEW")
+    assert (reply.finish, reply.detail) == (Finish.OTHER, "the provider ended the answer (BRAND_NEW)")
+    _, reply = read({"prompt_feedback": {"block_reason": "BRAND_NEW"}})
+    assert (reply.finish, reply.detail) == (
+        Finish.BLOCKED,
+        f"{PROMPT_REFUSED}the provider stopped the request (BRAND_NEW)",
+    )
 
 
-def test_the_last_usage_counts() -> None:
-    _, reply = read(
+def test_the_last_usage_of_a_request_counts_and_requests_add_up() -> None:
+    last = {
+        "prompt_token_count": 10,
+        "tool_use_prompt_token_count": 2,
+        "cached_content_token_count": 4,
+        "thoughts_token_count": 3,
+        "candidates_token_count": 5,
+        "total_token_count": 20,
+    }
+    builder = fed(
         {**parts({"text": "a"}), "usage_metadata": {"prompt_token_count": 10}},
-        {
-            **parts({"text": "b"}, **STOP),
-            "usage_metadata": {
-                "prompt_token_count": 10,
-                "tool_use_prompt_token_count": 2,
-                "cached_content_token_count": 4,
-                "thoughts_token_count": 3,
-                "candidates_token_count": 5,
-                "total_token_count": 20,
-            },
-        },
+        {**parts({"text": "b"}, **STOP), "usage_metadata": last},
         parts(),
     )
-    assert reply.usage == Usage(prompt=12, cached=4, thoughts=3, answer=5)
-    assert reply.usage.total == 20
+    assert builder.reply().usage == Usage(prompt=12, cached=4, thoughts=3, answer=5)
+    assert builder.reply().usage.total == 20
+    builder.begin()
+    list(builder.feed(types.GenerateContentResponse.model_validate({"usage_metadata": last})))
+    assert builder.reply().usage == Usage(prompt=24, cached=8, thoughts=6, answer=10)
 
 
-def test_unknown_parts_are_passed_over_but_a_signature_is_kept() -> None:
-    _, reply = read(
-        parts({"executable_code": {"code": "1", "language": "PYTHON"}}, {"thought_signature": b"x"}, **STOP)
-    )
-    assert reply.blocks == (TextBlock(text="", signature=b"x"),)
+@pytest.mark.parametrize(
+    ("part", "named"),
+    [
+        ({"inline_data": {"mime_type": "image/png", "data": b"x"}}, "inline data (image/png)"),
+        ({"file_data": {"mime_type": "video/mp4", "file_uri": "u"}}, "file data (video/mp4)"),
+        ({"executable_code": {"code": "1", "language": "PYTHON"}, "thought_signature": b"x"}, "executable code"),
+        ({"code_execution_result": {"outcome": "OUTCOME_OK", "output": "1"}}, "code execution result"),
+        ({"function_response": {"name": "f", "response": {}}}, "function response"),
+        ({}, "a part of an unknown kind"),
+    ],
+)
+def test_what_cannot_be_carried_is_named(part: dict[str, Any], named: str) -> None:
+    _, reply = read(parts({"text": "a"}, part, part, **STOP))
+    assert (reply.blocks, reply.detail) == ((TextBlock(text="a"),), f"left out: {named}")
+    _, reply = read(parts(part, finish_reason="MAX_TOKENS"))
+    assert reply.detail == f"the output limit was reached (MAX_TOKENS); left out: {named}"
+
+
+def test_a_lone_signature_and_an_empty_thought_are_no_unknown_kind() -> None:
+    _, reply = read(parts({"thought_signature": b"x"}, {"thought": True}, **STOP))
+    assert (reply.blocks, reply.detail) == ((TextBlock(text="", signature=b"x"),), None)
+
+
+TEXT = st.builds(
+    lambda text, thought, signed: {"text": text, "thought": thought, **({"thought_signature": b"s"} if signed else {})},
+    st.text(max_size=4),
+    st.booleans(),
+    st.booleans(),
+)
+
+
+@given(st.lists(st.tuples(TEXT, st.sampled_from([b"", b"t1", b"t2"])), max_size=8))
+def test_a_rewind_leaves_what_the_last_token_covers(stream: list[tuple[dict[str, Any], bytes]]) -> None:
+    builder = fed(*(parts(part, **({"continuation_token": token} if token else {})) for part, token in stream))
+    covered = max((place for place, (_, token) in enumerate(stream, 1) if token), default=0)
+    expected = fed(*(parts(part) for part, _ in stream[:covered]))
+    seen = list(builder.deltas())
+    assert builder.rewind() == (seen != list(expected.deltas()))
+    assert builder.reply().blocks == expected.reply().blocks
+    assert not builder.rewind()

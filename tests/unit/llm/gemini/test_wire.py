@@ -1,15 +1,15 @@
 """Requests in Gemini's words: pure functions over plain data, and the loopback's grammar as the judge."""
 
 import json
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kesoku.llm.gemini.profile import profile_of
-from kesoku.llm.gemini.wire import INLINE_LIMIT, STAND_IN, clean, own_names, to_config, to_contents, wire_name
+from kesoku.llm.gemini.profile import Profile, profile_of
+from kesoku.llm.gemini.wire import GO_ON, STAND_IN, clean, own_names, to_config, to_contents, wire_name
 from kesoku.messages.turn import (
     Block,
     CallBlock,
@@ -29,6 +29,10 @@ anything: Any = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(codec=None)), inner) | st.tuples(inner),
     max_leaves=20,
 )
+
+
+def contents_of(*turns: Turn) -> list[Any]:
+    return to_contents(turns, NEW, FILES)
 
 
 def user(*blocks: Block) -> Turn:
@@ -89,8 +93,7 @@ def test_signatures_stay_on_their_parts() -> None:
         text("", signature=b"\xff\x00"),
         call(signature=b"\xfb", wire_id="w"),
     )
-    ((_, said),) = [content.values() for content in to_contents([model(*blocks, call(number=2))], NEW)]
-    assert said == [
+    assert to_contents([model(*blocks, call(number=2))], NEW, FILES)[0]["parts"] == [
         {"text": "hm", "thought": True},
         {"text": "a"},
         {"text": "", "thought_signature": b"\xff\x00"},
@@ -101,19 +104,37 @@ def test_signatures_stay_on_their_parts() -> None:
 
 def test_foreign_calls_get_the_stand_in_on_the_first_call_only() -> None:
     turns = [user(text("go")), model(call(), call(number=2)), user(result(), result(number=2))]
-    parts = to_contents(turns, NEW)[1]["parts"]
+    parts = to_contents(turns, NEW, FILES)[1]["parts"]
     assert [part.get("thought_signature") for part in parts] == [STAND_IN, None]
-    assert all("thought_signature" not in part for part in to_contents(turns, OLD)[1]["parts"])
+    assert all("thought_signature" not in part for part in to_contents(turns, OLD, FILES)[1]["parts"])
 
 
 def test_a_real_signature_wins_over_the_stand_in() -> None:
-    parts = to_contents([model(call(), call(number=2, signature=b"s"))], NEW)[0]["parts"]
-    assert [part.get("thought_signature") for part in parts] == [None, b"s"]
+    parts = to_contents([model(call(signature=b"s"), call(number=2))], NEW, FILES)[0]["parts"]
+    assert [part.get("thought_signature") for part in parts] == [b"s", None]
+
+
+def test_the_first_call_is_signed_when_what_was_signed_is_a_later_one() -> None:
+    parts = to_contents([model(text("look"), call(), call(number=2, signature=b"s"))], NEW, FILES)[0]["parts"]
+    assert [part.get("thought_signature") for part in parts] == [None, STAND_IN, b"s"]
+
+
+@pytest.mark.parametrize("turns", [[], [user(text("go")), model(text("half a sen"))]], ids=["nothing", "the model"])
+def test_the_last_words_are_the_users(turns: list[Turn]) -> None:
+    contents = to_contents(turns, NEW, FILES)
+    assert len(contents) == len(turns) + 1
+    assert contents[-1] == {"role": "user", "parts": [{"text": GO_ON}]}
+
+
+def test_media_of_results_stand_before_what_is_said_later() -> None:
+    returned = replace(result(), media=(PICTURE,))
+    before, after = (to_contents([user(returned, *more)], OLD, FILES)[0]["parts"] for more in ((), (text("note"),)))
+    assert after == [*before, {"text": "note"}]
 
 
 def test_results_come_first_and_say_output_or_error() -> None:
     turn = user(text("note"), result(wire_id="w"), result(number=2, output="half", error="broke"))
-    parts = to_contents([turn], NEW)[0]["parts"]
+    parts = to_contents([turn], NEW, FILES)[0]["parts"]
     assert parts == [
         {"function_response": {"name": "f", "response": {"output": "ok"}, "id": "w"}},
         {"function_response": {"name": "f", "response": {"error": "broke", "output": "half"}}},
@@ -122,53 +143,43 @@ def test_results_come_first_and_say_output_or_error() -> None:
 
 
 def test_empty_unsigned_text_and_empty_turns_are_left_out() -> None:
-    assert to_contents([user(text("")), user(text("a"), text(""))], NEW) == [{"role": "user", "parts": [{"text": "a"}]}]
+    assert to_contents([user(text("")), user(text("a"), text(""))], NEW, FILES) == [
+        {"role": "user", "parts": [{"text": "a"}]}
+    ]
 
 
-def test_media_goes_inline_or_is_named(tmp_path: Path) -> None:
-    picture, notes, huge = tmp_path / "p.png", tmp_path / "n.txt", tmp_path / "h.png"
-    picture.write_bytes(b"\x89PNG")
-    notes.write_text("hé")
-    with huge.open("wb") as file:
-        file.truncate(INLINE_LIMIT)
-
-    def media(path: Path, mime_type: str) -> MediaBlock:
-        return MediaBlock(path=str(path), mime_type=mime_type, name=path.name)
-
-    blocks = (
-        media(picture, "image/png"),
-        media(notes, "text/plain"),
-        media(huge, "image/png"),
-        media(tmp_path / "gone.png", "image/png"),
-        media(tmp_path / "a.gif", "image/gif"),
-        media(picture, "image/png"),
-    )
-    first, second, third, fourth, fifth, last = to_contents([user(*blocks)], NEW)[0]["parts"]
-    assert first == last == {"inline_data": {"mime_type": "image/png", "data": b"\x89PNG"}}
-    assert second == {"text": "[File n.txt]\nhé"}
-    assert "too large" in third["text"]
-    assert "cannot be read" in fourth["text"]
-    assert "a.gif (image/gif) is not shown: this model does not take this type" in fifth["text"]
+PICTURE, PAPER, NOTES = (MediaBlock(path=f"/{name}", mime_type="", name=name) for name in ("p`.png", "d.pdf", "n.txt"))
+INLINE = {"inline_data": {"mime_type": "image/png", "data": b"png"}}
+STORED = {"file_data": {"file_uri": "https://files/1", "mime_type": "application/pdf"}}
+FILES = {PICTURE: ({"text": "small"}, INLINE), PAPER: (STORED,), NOTES: ({"text": "[File n.txt]\nhi"},)}
 
 
-def test_the_inline_limit_counts_all_media_of_a_request(tmp_path: Path) -> None:
-    half = tmp_path / "h.png"
-    with half.open("wb") as file:
-        file.truncate(INLINE_LIMIT // 2 + 1)
-    block = MediaBlock(path=str(half), mime_type="image/png", name="h.png")
-    turns = [user(block), model(text("ok")), user(block)]
-    sent = [part for content in to_contents(turns, NEW) for part in content["parts"] if "inline_data" in part]
-    assert len(sent) == 1
+def test_files_become_what_was_prepared() -> None:
+    assert contents_of(user(text("look"), PICTURE, PAPER, NOTES))[0]["parts"] == [
+        {"text": "look"},
+        {"text": "small"},
+        INLINE,
+        STORED,
+        {"text": "[File n.txt]\nhi"},
+    ]
 
 
-def test_media_of_results(tmp_path: Path) -> None:
-    picture = tmp_path / "p.png"
-    picture.write_bytes(b"png")
-    block = result(media=(MediaBlock(path=str(picture), mime_type="image/png", name="p.png"),))
-    inline = {"inline_data": {"mime_type": "image/png", "data": b"png"}}
-    (part,) = to_contents([user(block)], NEW)[0]["parts"]
-    assert part["function_response"]["parts"] == [inline]
-    assert to_contents([user(block)], OLD)[0]["parts"][1:] == [inline]
+@pytest.mark.parametrize(("profile", "within"), [(NEW, True), (OLD, False)], ids=["new", "old"])
+def test_files_of_results_are_in_them_or_beside_them(profile: Profile, within: bool) -> None:
+    turn = user(text("note"), result(media=(PICTURE, NOTES)), result("g", 2, media=(PAPER,)))
+    first, second, *rest = to_contents([turn], profile, FILES)[0]["parts"]
+    assert first["function_response"]["response"] == {"output": "ok", "notes": ["small", "[File n.txt]\nhi"]}
+    assert first["function_response"].get("parts") == ([INLINE] if within else None)
+    assert "parts" not in second["function_response"]
+    beside = [] if within else [{"text": "[File p'.png from the result of f]"}, INLINE]
+    assert rest == [*beside, {"text": "[File d.pdf from the result of g]"}, STORED, {"text": "note"}]
+
+
+def test_a_file_is_sent_once_and_pointed_at_later() -> None:
+    before = [user(PICTURE, NOTES), model(text("ok"))]
+    contents = contents_of(*before, user(PICTURE, NOTES))
+    assert contents[:2] == contents_of(*before)[:2]
+    assert contents[2]["parts"] == [{"text": "[File p'.png is shown above]"}, {"text": "[File n.txt]\nhi"}]
 
 
 def test_a_request_is_written_as_the_config_of_the_sdk() -> None:
@@ -192,6 +203,25 @@ def test_a_request_is_written_as_the_config_of_the_sdk() -> None:
         "thinking_config": {"include_thoughts": True, "thinking_level": "low"},
         "temperature": 0.5,
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "configured", "option", "sent"),
+    [
+        ("gemini-3.5-flash", None, None, None),
+        ("gemini-3.5-flash", 900, None, 900),
+        ("gemini-3.5-flash", None, 300, 300),
+        ("gemini-3.5-flash", 900, 300, 300),
+        ("gemini-3.5-flash", 900, 1_200, 900),
+        ("gemini-2.0-flash", None, 60_000, 8_192),
+    ],
+)
+def test_an_option_keeps_a_reply_short_and_never_lengthens_it(
+    name: str, configured: int | None, option: int | None, sent: int | None
+) -> None:
+    request = CompiledRequest(system="", turns=(), options={"max_output_tokens": option})
+    config = to_config(request, profile_of(name), {"max_output_tokens": configured})
+    assert config.get("max_output_tokens") == sent
 
 
 @pytest.mark.parametrize(
@@ -241,8 +271,8 @@ def _signed(calls: list[CallBlock], own: bool) -> list[CallBlock]:
 
 @given(histories())
 def test_any_compiled_history_is_accepted_and_grows_by_appending(turns: list[Turn]) -> None:
-    contents = to_contents(turns, NEW)
+    contents = to_contents(turns, NEW, FILES)
     refusal = check({"contents": contents})
     assert refusal is None, refusal.message
     for end in range(1, len(turns), 2):
-        assert contents[:end] == to_contents(turns[:end], NEW)
+        assert contents[:end] == to_contents(turns[:end], NEW, FILES)
