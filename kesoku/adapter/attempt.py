@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from kesoku.ports import Clock
-from kesoku.tools.patience import contained
+from kesoku.tools import patience
 
 T = TypeVar("T")
+
+_GRACE = 5.0
+"""Real seconds for what was cancelled to be over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +29,17 @@ class Failure:
 async def attempt(work: Coroutine[Any, Any, T]) -> T | Failure:
     """The result of `work`, or the Failure that it ended in. Cancellation passes through."""
     try:
-        return await contained(work)
+        return await patience.contained(work)
     except Exception as error:  # noqa: BLE001  one exception never ends delivery
         return Failure(error)
 
 
 async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> T:
     """The result of `work`; cancelled and TimeoutError after `seconds` of `clock`."""
-    task = asyncio.ensure_future(contained(work))
-    alarm = asyncio.ensure_future(clock.sleep(seconds))
-    try:
-        await asyncio.wait({task, alarm}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return task.result()
-        raise TimeoutError(f"no outcome within {seconds:g} s")
-    finally:
-        alarm.cancel()
-        await stop(task)
+    return await patience.within(work, seconds, grace=_GRACE, sleep=clock.sleep)
 
 
-async def stop(task: "asyncio.Future[Any]", *, grace: float = 5.0) -> None:
+async def stop(task: "asyncio.Future[Any]", *, grace: float = _GRACE) -> None:
     """Cancel a task and wait until it is over, at most `grace` real seconds; what it raises is dropped."""
     if not task.done():
         task.cancel()

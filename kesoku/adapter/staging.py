@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kesoku.messages.content import Attachment
+from kesoku.messages.turn import MediaBlock
 
 _BUFFER = 1 << 20
 _NAME_BYTES = 120
@@ -83,6 +84,15 @@ class Staging:
         finally:
             await asyncio.to_thread(_discard, partial)
         return Attachment(name=safe, path=str(path), mime_type=mime_type, size=size)
+
+    async def copy(self, session_id: str, file: MediaBlock, *, limit: int) -> Attachment:
+        """Save a file of this machine as it is now, under its name; one that cannot be read is `skipped`."""
+        try:
+            path = await asyncio.to_thread(Path(file.path).resolve)
+            return await self.save(session_id, file.name, read_file(path), mime_type=file.mime_type, limit=limit)
+        except (OSError, ValueError, RuntimeError) as error:  # no such file, no such name, links in a circle
+            why = getattr(error, "strerror", None) or error
+            return Attachment(name=safe_name(file.name), mime_type=file.mime_type, skipped=f"it cannot be read ({why})")
 
 
 class _DiskError(Exception):

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from kesoku.agent.turn import Turn
@@ -10,6 +10,7 @@ from kesoku.messages import make
 from kesoku.messages.content import Attachment, Question
 from kesoku.messages.freeze import thaw
 from kesoku.messages.record import Address, Record
+from kesoku.messages.turn import MediaBlock
 from kesoku.ports import Approver, Clock, Gateway
 from kesoku.tools.context import ToolContext
 from kesoku.tools.registry import Policy, Toolbox
@@ -19,12 +20,16 @@ from kesoku.tools.runner import call as run_call
 YES, NO, ALWAYS = "yes", "no", "always"
 """What a person may say to a call. `always` is remembered by the approver, for this tool in this session."""
 
+Keep = Callable[[Record, MediaBlock], Awaitable[Attachment]]
+"""Copies a file that a call returned, for what the model has seen must stay as it was; never raises for the file."""
+
 _SHOWN = 1_000
 """Characters of the arguments in a question."""
 
 
 class Actor:
-    """Runs calls. `context` makes what a tool may know; `admins_only` says where only admins approve (N-17)."""
+    """Runs calls. `context` makes what a tool may know, `keep` copies the files that it returns; `admins_only` says
+    where only admins approve (N-17)."""
 
     def __init__(
         self,
@@ -34,12 +39,14 @@ class Actor:
         approver: Approver,
         *,
         context: Callable[[Record], ToolContext],
+        keep: Keep,
         admins_only: Callable[[Address], bool],
         approval_seconds: float,
     ) -> None:
         self._gateway, self._clock = gateway, clock
         self._tools, self._approver = tools, approver
-        self._context, self._admins_only, self._approval_seconds = context, admins_only, approval_seconds
+        self._context, self._keep = context, keep
+        self._admins_only, self._approval_seconds = admins_only, approval_seconds
 
     async def act(self, turn: Turn, calls: Sequence[Record]) -> None:
         """Run the calls concurrently and store their results. The first failure to store stops the others."""
@@ -56,7 +63,9 @@ class Actor:
         if refusal is not None:
             answered, result = make.respond(message, error=refusal)
         else:
-            answered, result = _respond(message, await self._run(call))
+            outcome = await self._run(call)
+            files = [await self._keep(call, each) for each in outcome.media]
+            answered, result = _respond(message, outcome, files)
         await self._gateway.respond(turn.fence, call, result, answered)
 
     async def _run(self, call: Record) -> Outcome:
@@ -92,13 +101,5 @@ def _arguments(call: Record) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters)"
 
 
-def _respond(call: Any, outcome: Outcome) -> tuple[Any, Any]:
-    return make.respond(
-        call,
-        outcome.output,
-        error=outcome.error,
-        summary=outcome.summary,
-        attachments=tuple(
-            Attachment(name=each.name, path=each.path, mime_type=each.mime_type) for each in outcome.media
-        ),
-    )
+def _respond(call: Any, outcome: Outcome, files: Sequence[Attachment]) -> tuple[Any, Any]:
+    return make.respond(call, outcome.output, error=outcome.error, summary=outcome.summary, attachments=tuple(files))

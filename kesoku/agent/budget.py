@@ -72,7 +72,7 @@ class Budget:
             return None
         prompt = model.count(request)
         if turn.steps:  # the last step was counted by the provider, and this one reads at least as much
-            prompt = max(prompt, turn.steps[-1].usage.prompt)
+            prompt = max(prompt, turn.steps[-1].usage.context)
         bounds = (*self._tokens(turn, prompt), *self._money(turn, model.name, prompt))
         tightest = min(bounds, key=lambda bound: bound.tokens, default=None)
         if tightest is None or tightest.tokens >= _AMPLE:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kesoku.agent import reason, signal
+from kesoku.agent import signal
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.seam import closed, joined
 from kesoku.agent.turn import Turn
@@ -24,12 +24,14 @@ def judge_reply(turn: Turn, reply: Reply, tools: Sequence[str] = ()) -> None:
     that is cut is continued once; whatever comes then ends the turn with what there is (complaint 64). `tools` are the
     names of those that exist.
     """
+    if reply.finish is Finish.REFUSED:  # even of an answer that was begun: the turn is not to be sent again
+        raise signal.PromptRefused(detail=reply.detail, again=turn.follows_refusal)
     if reply.calls or turn.before(len(turn.steps)):
         return
     if turn.begun:
-        raise signal.CutAnswer(text=reply.text)
+        raise signal.CutAnswer(text=reply.text, joined=turn.is_joined(turn.next_step))
     if reply.finish is Finish.BLOCKED:
-        raise signal.Blocked(detail=reply.detail)
+        raise signal.AnswerWithheld(detail=reply.detail)
     if reply.finish is Finish.MALFORMED:
         if turn.nudges("malformed") < _MALFORMED_RETRIES:
             raise signal.MalformedCall(detail=reply.detail, tools=tools)
@@ -42,7 +44,7 @@ def _judge_empty(turn: Turn, reply: Reply) -> None:
     if reply.finish is Finish.CUT:
         if turn.nudges("cut") < _EMPTY_RETRIES:
             raise signal.CutReply
-        raise signal.NoRoom(detail=reply.detail)
+        raise signal.NoRoom(detail=reply.detail, bound=turn.bound)
     if turn.nudges("empty") < _EMPTY_RETRIES:
         raise signal.EmptyReply
     raise signal.NoAnswer(detail=reply.detail)
@@ -79,11 +81,12 @@ def answer_text(turn: Turn, reply: Reply) -> str:
     text = "" if reply.finish is Finish.BLOCKED else reply.text
     whole = text if begun is None else joined(begun.text, text)
     if reply.finish is Finish.STOP and text.strip():
-        return whole
-    said = reason.in_words(reply.detail) or _STOPPED.get(reply.finish, "")
+        detail = reply.detail or ""  # of a whole answer: what the provider sent beside it, such as a picture
+        return f"{closed(whole)}\n\n*[{detail[0].upper()}{detail[1:]}.]*" if detail else whole
+    said = reply.detail or _STOPPED.get(reply.finish, "")
     return cut_text(whole, "; ".join(filter(None, (said, turn.bound))))
 
 
 def cut_text(text: str, why: str) -> str:
     """The part of an answer that there is, marked as cut."""
-    return f"{closed(text)}\n\n*[The answer was cut here{why and ': '}{why}.]*"
+    return f"{closed(text)}\n\n*[The answer was cut here{why and ': '}{why.removesuffix('.')}.]*"

@@ -1,13 +1,6 @@
-"""How far a turn may go, and a deadline on the port's clock."""
+"""How far a turn may go."""
 
-import asyncio
-from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any, TypeVar
-
-from kesoku.ports import Clock
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,21 +25,3 @@ class TurnLimits:
     """How long a person may think about an approval."""
     hook_seconds: float = 10.0
     """How long one pre-step hook may take."""
-
-
-class OutOfTime(Exception):
-    """The work did not end in its time."""
-
-
-async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`. Raises OutOfTime when `seconds` pass first; `work` is then cancelled and over."""
-    task, alarm = asyncio.create_task(work), asyncio.create_task(clock.sleep(seconds))
-    try:
-        await asyncio.wait({task, alarm}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise OutOfTime
-        return task.result()
-    finally:
-        task.cancel()
-        alarm.cancel()
-        await asyncio.gather(task, alarm, return_exceptions=True)

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from kesoku.agent.act import Actor
+from kesoku.agent.act import Actor, Keep
 from kesoku.agent.budget import Budget
 from kesoku.agent.hook import Hook, Hooks
 from kesoku.agent.journal import Journal
 from kesoku.agent.judge import answer_text, cut_text, judge_calls, judge_limits, judge_reply
-from kesoku.agent.limits import OutOfTime, TurnLimits, within
+from kesoku.agent.limits import TurnLimits
 from kesoku.agent.signal import Again, Ended, LimitReached
 from kesoku.agent.think import Asked, Thinker
 from kesoku.agent.turn import Turn
@@ -21,6 +21,7 @@ from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import CompiledRequest, Reply, TurnRequest
 from kesoku.ports import Approver, ChatModel, Clock, Drafts, Gateway, Store
 from kesoku.tools.context import ToolContext
+from kesoku.tools.patience import Late, within
 from kesoku.tools.registry import Toolbox
 
 MACHINERY = "kesoku"
@@ -46,6 +47,7 @@ class TurnLoop:
         approver: Approver,
         drafts: Drafts,
         context: Callable[[Record], ToolContext],
+        keep: Keep,
         system: str,
         hooks: Mapping[str, Hook] | None = None,
         limits: TurnLimits | None = None,
@@ -63,6 +65,7 @@ class TurnLoop:
             tools,
             approver,
             context=context,
+            keep=keep,
             admins_only=admins_only,
             approval_seconds=self._limits.approval_seconds,
         )
@@ -71,8 +74,8 @@ class TurnLoop:
         """Work on a prompt until its answer is stored, from the last stored step on. Raises ModelError, Deposed."""
         turn = await self._journal.open(claim)
         try:
-            await within(self._clock, self._limits.seconds, self._run(turn))
-        except OutOfTime:
+            await within(self._run(turn), self._limits.seconds, grace=None, sleep=self._clock.sleep)
+        except Late:
             turn = await self._journal.read(turn)
             limit = LimitReached(limit=f"{self._limits.seconds:g} s", done=turn.done())
             await self._end(turn, limit)
@@ -93,6 +96,8 @@ class TurnLoop:
             try:
                 if not turn.has_news:
                     turn = await self._think(turn)
+                if turn.begun:  # what was said meanwhile decides how the answer goes on
+                    turn = await self._journal.join(turn)
                 reply = turn.last_reply
                 judge_reply(turn, reply, [tool.name for tool in self._request.tools])
                 if not reply.calls:

@@ -15,7 +15,7 @@ def turn_metrics(turn: Turn, *, now: int) -> dict[str, Any]:
     cost = {} if turn.cost is None else {"turn_cost": dollars(turn.cost)}
     return {
         "session_turns": turn.session_turns + 1,
-        "context_tokens": turn.steps[-1].usage.prompt if turn.steps else 0,
+        "context_tokens": turn.steps[-1].usage.context if turn.steps else 0,
         "turn_tool_calls": len(turn.calls),
         "turn_tokens": turn.usage.thoughts + turn.usage.answer,
         "turn_time": round((now - turn.started_at) / 1_000_000, 1),

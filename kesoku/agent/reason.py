@@ -2,8 +2,6 @@
 
 import re
 
-from kesoku.messages.turn import PROMPT_REFUSED
-
 _WORD = re.compile(r"\b[A-Z]{3,}(?:_[A-Z]+)*\b")
 _AGAIN = "Please try again, or ask in another way."
 _OTHER_MODEL = "Please try again, or use another model."
@@ -28,20 +26,10 @@ _CURES = {
 }
 
 
-def is_of_prompt(detail: str | None) -> bool:
-    """Whether the provider refused what it was asked, not what it would have answered."""
-    return (detail or "").startswith(PROMPT_REFUSED)
-
-
 def word(detail: str | None) -> str:
     """The provider's own word; empty without one."""
     found = _WORD.search(detail or "")
     return found[0] if found else ""
-
-
-def in_words(detail: str | None) -> str:
-    """The reason for people; empty if none is given."""
-    return (detail or "").removeprefix(PROMPT_REFUSED)
 
 
 def cure(detail: str | None) -> str:

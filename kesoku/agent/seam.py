@@ -5,7 +5,7 @@ import re
 _LEAST = 12
 """Characters that must be the same before they count as a repetition."""
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$", re.MULTILINE)
-_OPENS_AGAIN = re.compile(r"\s*(`{3,}|~{3,})[ \t]*[\w+#.-]+[ \t]*\n")
+_OPENS_AGAIN = re.compile(r"\s*(`{3,}|~{3,})[ \t]*[\w+#.-]+[ \t]*\r?\n")
 """A fence with a language: it cannot end a block, so inside of one it begins the same block once more."""
 _MAY_OPEN = re.compile(r"\s*(?:`{1,2}|~{1,2}|(?:`{3,}|~{3,})[^\n]*)?")
 
@@ -52,7 +52,7 @@ def _unopened(before: str, after: str) -> str:
 def _repeated(before: str, after: str) -> int:
     """The length of the longest beginning of `after` that is the end of `before`."""
     head = after[:_LEAST]
-    start = before.find(head) if len(head) == _LEAST else -1
+    start = before.find(head, max(0, len(before) - len(after))) if len(head) == _LEAST else -1
     while start >= 0 and not after.startswith(before[start:]):
         start = before.find(head, start + 1)
     return len(before) - start if start >= 0 else 0

@@ -8,6 +8,8 @@ from kesoku.messages import make
 from kesoku.messages.kinds import SystemNote
 from kesoku.messages.source import ANSWER_BLOCKED, PROMPT_BLOCKED, NudgeReason
 
+_NO_REASON, _GOES_ON = "it gave no reason", "The conversation goes on."
+
 
 class Again(Exception):
     """The model is asked again, after it was told something. `note` is what."""
@@ -33,13 +35,19 @@ class CutReply(Again):
 
 
 class CutAnswer(Again):
-    """The answer was cut off in the middle: the model goes on with it. `text` is the part that is there."""
+    """The answer was cut off in the middle: the model goes on with it. `text` is the part that is there.
 
-    def __init__(self, *, text: str) -> None:
+    `joined` says that a person wrote something meanwhile: then another paragraph begins.
+    """
+
+    def __init__(self, *, text: str, joined: bool = False) -> None:
+        how = "Go on exactly where it stopped, in the middle of a word if need be. "
         inside = " It stopped inside a code block: go on with the code, without a new fence."
+        if joined:
+            how = "The part that is there stays. Go on in a new paragraph, as the latest message asks. "
         super().__init__(
-            "Your previous response was cut off. Go on exactly where it stopped, in the middle of a word if need be. "
-            f"Repeat nothing, and do not mention the interruption.{inside if open_fence(text) else ''}",
+            f"Your previous response was cut off. {how}Repeat nothing, and do not mention the interruption."
+            f"{inside if open_fence(text) and not joined else ''}",
             why="continue",
         )
 
@@ -89,43 +97,55 @@ class NoAnswer(Ended):
     """The model gave no answer, although it was asked again (K-226)."""
 
     def __init__(self, *, detail: str | None) -> None:
-        why = f" The provider says: {reason.in_words(detail)}." if detail else ""
-        super().__init__(f"The model returned no answer, even after it was asked again.{why} {reason.cure(detail)}")
+        why = f": {detail}" if detail else ""
+        super().__init__(f"The model returned no answer, even after it was asked again{why}. {reason.cure(detail)}")
 
 
 class NoRoom(Ended):
-    """The model used up its output limit without an answer."""
+    """The model used up its output limit without an answer; `bound` is the budget that set the limit, in words."""
 
-    def __init__(self, *, detail: str | None) -> None:
-        why = f" ({detail})" if detail else ""
+    def __init__(self, *, detail: str | None, bound: str) -> None:
+        said = "; ".join(filter(None, (detail, bound)))
+        why = f" ({said})" if said else ""
         super().__init__(
             f"The model was cut off before it wrote an answer, twice{why}. Ask for something shorter, let it think "
-            "less, or raise its output limit in the config."
+            f"less, or raise {'that limit' if bound else 'its output limit'} in the config."
         )
 
 
 class Unreadable(Ended):
-    """The model kept writing tool calls that cannot be read."""
+    """The model kept writing tool calls, or answers, that cannot be read."""
 
     def __init__(self, *, detail: str | None) -> None:
-        why = f": {reason.in_words(detail)}" if detail else ""
+        why = f": {detail}" if detail else ""
+        what = "to call a tool several times and never wrote a call that can be run"
+        if reason.word(detail) == "MALFORMED_RESPONSE":
+            what = "to answer several times and never wrote an answer that can be read"
+        super().__init__(f"The model tried {what}{why}. No answer was given. {reason.cure(detail)}")
+
+
+class PromptRefused(Ended):
+    """A rule of the provider refused the prompt: an error that names the rule.
+
+    `again`: the prompt before was refused as well, so what was said earlier may be what is refused.
+    """
+
+    def __init__(self, *, detail: str | None, again: bool) -> None:
+        goes_on = "If it was harmless, something earlier is refused: /new begins a new conversation."
         super().__init__(
-            f"The model tried to call a tool several times and never wrote a call that can be run{why}. "
-            f"No answer was given. {reason.cure(detail)}"
+            f"The model's provider did not take your message: {detail or _NO_REASON}. {reason.cure(detail)} "
+            f"The model will not be shown this message again. {goes_on if again else _GOES_ON}",
+            error=PROMPT_BLOCKED,
         )
 
 
-class Blocked(Ended):
-    """A rule of the provider refused the prompt or the answer: an error, with the name of what was refused."""
+class AnswerWithheld(Ended):
+    """A rule of the provider withheld the answer: an error that names the rule."""
 
     def __init__(self, *, detail: str | None) -> None:
-        prompt = reason.is_of_prompt(detail)
-        what = "did not take your message" if prompt else "withheld the answer"
-        rule = reason.in_words(detail) or "it gave no reason"
-        after = " The model will not be shown this message again." if prompt else ""
         super().__init__(
-            f"The model's provider {what}: {rule}. {reason.cure(detail)}{after} The conversation goes on.",
-            error=PROMPT_BLOCKED if prompt else ANSWER_BLOCKED,
+            f"The model's provider withheld the answer: {detail or _NO_REASON}. {reason.cure(detail)} {_GOES_ON}",
+            error=ANSWER_BLOCKED,
         )
 
 
@@ -133,8 +153,8 @@ class LimitReached(Ended):
     """A bound of TurnLimits. `done` says what was achieved before."""
 
     def __init__(self, *, limit: str, done: str) -> None:
-        reason = f"this turn reached its limit of {limit}"
-        super().__init__(f"I stopped before I was finished: {reason}.\n\n{done}", reason=reason)
+        why = f"this turn reached its limit of {limit}"
+        super().__init__(f"I stopped before I was finished: {why}.\n\n{done}", reason=why)
 
 
 class Stuck(Ended):

@@ -1,12 +1,13 @@
-"""One reply of the model, streamed to those who watch; the next model when one is not available (complaint 75)."""
+"""One reply of the model, streamed to those who watch; the next model when one is not available (complaint 75), or
+too dear."""
 
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from itertools import pairwise
 
 from kesoku.agent.seam import joined
+from kesoku.agent.signal import LimitReached
 from kesoku.agent.turn import Turn
 from kesoku.errors import (
     ModelRateLimited,
@@ -40,25 +41,26 @@ access, a request that is refused or too long."""
 
 
 class Thinker:
-    """Asks the first of `models`, and the next one when it cannot answer now and no word of an answer was shown yet."""
+    """Asks the first of `models`, and the next one when it cannot answer now and no word of an answer was shown yet,
+    or when the budget could not pay for it."""
 
     def __init__(self, models: Sequence[ChatModel], drafts: Drafts) -> None:
         self._models, self._drafts = tuple(models), drafts
 
     async def think(self, turn: Turn, compile_for: Compile) -> tuple[Asked, Reply]:
-        """What was asked and answered, and the reply. Raises the last model's ModelError."""
-        draft = _Draft(turn, self._drafts)
-        for model, substitute in pairwise(self._models):
-            asked = compile_for(model)
+        """What was asked and answered, and the reply. Raises the last model's ModelError or LimitReached."""
+        draft, why = _Draft(turn, self._drafts), ""
+        for model in self._models[:-1]:
             try:
-                return asked, await _stream(model, asked.request, draft)
+                return await _ask(model, compile_for, draft, why)
+            except LimitReached:  # a cheaper one may be within it
+                why = f"{model.name} is beyond the budget"
             except _PASSING as error:
                 if draft.answers:
                     raise
                 _log.warning("turn %s goes on with the next model: %s", turn.id, error)
-                draft.restart(f"{model.name} cannot answer now; asking {substitute.name}")
-        asked = compile_for(self._models[-1])
-        return asked, await _stream(self._models[-1], asked.request, draft)
+                why = f"{model.name} cannot answer now"
+        return await _ask(self._models[-1], compile_for, draft, why)
 
 
 class _Draft:
@@ -101,6 +103,14 @@ class _Draft:
             step, text = step - 1, joined(self._begun.text, text, running=True)
             thought = "\n\n".join(filter(None, (self._begun.thoughts, thought)))
         self._drafts.publish(turn.id, turn.address, step=step, thought=thought, text=text, note=note)
+
+
+async def _ask(model: ChatModel, compile_for: Compile, draft: _Draft, why: str) -> tuple[Asked, Reply]:
+    """Ask one model; say `why` it is this one, if there is a reason."""
+    asked = compile_for(model)
+    if why:
+        draft.restart(f"{why}; asking {model.name}")
+    return asked, await _stream(model, asked.request, draft)
 
 
 async def _stream(model: ChatModel, request: CompiledRequest, draft: _Draft) -> Reply:

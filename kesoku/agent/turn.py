@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kesoku.agent.seam import open_fence
+from kesoku.history.block import is_blocked
 from kesoku.history.codec import reply_from_json
 from kesoku.history.pair import open_calls, results
 from kesoku.messages.lifecycle import Expense, Fence, Step
@@ -68,9 +69,13 @@ class Turn:
         if not any(record.round == step - 1 and _is_cut(record) for record in self.records):
             return None
         reply = reply_from_json(self.steps[step - 2].reply)
-        if not any(prompt.round == step for prompt in self.prompts[1:]):
+        if not self.is_joined(step):
             return reply
         return replace(reply, blocks=(*reply.blocks, TextBlock(text=f"\n{open_fence(reply.text)}\n\n")))
+
+    def is_joined(self, step: int) -> bool:
+        """Whether a further prompt is answered from this step on."""
+        return any(prompt.round == step for prompt in self.prompts[1:])
 
     def can_go_on(self, reply: Reply) -> bool:
         """Whether a new reply is the beginning of an answer with which the model may go on; once in a turn."""
@@ -99,6 +104,12 @@ class Turn:
     def open_calls(self) -> tuple[Record, ...]:
         """Tool calls without a result."""
         return open_calls(self.records)
+
+    @property
+    def follows_refusal(self) -> bool:
+        """Whether the provider refused to read the prompt before this one, too."""
+        answers = [record for record in self.past if record.kind == "answer"]
+        return bool(answers) and is_blocked(answers[-1])
 
     @property
     def usage(self) -> Usage:

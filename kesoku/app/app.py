@@ -26,10 +26,10 @@ from kesoku.agent.prompt import system_prompt
 from kesoku.agent.worker import Worker
 from kesoku.app import secret
 from kesoku.app.bot import Bot
+from kesoku.app.budget import budget
 from kesoku.app.clock import SystemClock
 from kesoku.app.consent import Consent
 from kesoku.app.place import Place
-from kesoku.app.price import budget
 from kesoku.app.toolbox import toolbox
 from kesoku.commands.conversation import Conversation
 from kesoku.commands.registry import Registry
@@ -38,8 +38,10 @@ from kesoku.errors import StoreError
 from kesoku.gateway.gateway import StoreGateway
 from kesoku.gateway.policy import Busy, BusyPolicy, FloodBounds, InterruptBy
 from kesoku.gateway.presence import Presence
+from kesoku.messages.content import Attachment
 from kesoku.messages.lifecycle import Serving
 from kesoku.messages.record import EVERY_CHANNEL, Address, Record
+from kesoku.messages.turn import MediaBlock
 from kesoku.messages.virtual import system_entry
 from kesoku.ports import Approver, ChatModel
 from kesoku.store import SqlStore
@@ -160,6 +162,7 @@ class App:
             approver=self._approver(),
             drafts=self._drafts,
             context=self._tool_context,
+            keep=self._keep,
             system=self._system,
             hooks=hook.installed(),
             limits=TurnLimits(
@@ -224,6 +227,9 @@ class App:
             secrets=self._secrets,
             now=self._now,
         )
+
+    async def _keep(self, call: Record, file: MediaBlock) -> Attachment:
+        return await self._staging.copy(call.session_id, file, limit=self._config.limits.file_bytes)
 
     def _roots(self, session_id: str, *, remote: bool = False) -> Sequence[Path]:
         """The folders of a session: the workspace first, then what is configured, then what came in."""

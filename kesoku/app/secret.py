@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 
 _NAMES = re.compile(r"(^|_)(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)$", re.IGNORECASE)
+_PATHS = frozenset({"GOOGLE_APPLICATION_CREDENTIALS"})
+"""Variables that only look secret: they say where a secret lies, and people have to see that."""
 _SHORTEST = 8
 _PR_SET_DUMPABLE = 4
 
@@ -13,7 +15,9 @@ _PR_SET_DUMPABLE = 4
 def of_environment(environment: Mapping[str, str]) -> frozenset[str]:
     """Values of variables whose name says that they are secret; short values would mask ordinary words."""
     return frozenset(
-        value for name, value in environment.items() if _NAMES.search(name) and len(value.strip()) >= _SHORTEST
+        value
+        for name, value in environment.items()
+        if _NAMES.search(name) and name not in _PATHS and len(value.strip()) >= _SHORTEST
     )
 
 

@@ -1,4 +1,9 @@
-"""History: the order of a session's records, and how a model reads them. Pure."""
+"""History: the order of a session's records, and how a model reads them. Pure.
+
+`compile.py` makes the request for a step: `order.py` brings the records into turns, `chapter.py` writes a turn down,
+`block.py` a message, `author.py` says whose words they are, `pair.py` links calls and results. `bound.py`, `weight.py`
+and `window.py` keep it small, `memo.py` keeps what was written. `codec.py` stores replies.
+"""
 
 from kesoku.history.compile import CompileLimits, compile_turns
 from kesoku.history.order import phased

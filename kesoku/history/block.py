@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kesoku.history.bound import as_text, bounded, clip
+from kesoku.history.bound import as_text, bounded
 from kesoku.history.codec import call_block
 from kesoku.messages.content import Attachment
 from kesoku.messages.record import Record
 from kesoku.messages.source import PROMPT_BLOCKED
 from kesoku.messages.turn import Block, CallBlock, MediaBlock, Reply, ResultBlock, TextBlock
+from kesoku.render.ends import clip
 
 NOTE = "[System Notification]\n"
 """What stands before the text of every SystemNote (K-215)."""

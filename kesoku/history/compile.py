@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile, groupby, pairwise, takewhile
+from typing import Any
 
 from kesoku.errors import SelectionInvalid
 from kesoku.history import author, block
@@ -26,10 +27,13 @@ from kesoku.history.pair import results
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Step
 from kesoku.messages.record import Record
+from kesoku.messages.source import ANSWER_BLOCKED
 from kesoku.messages.turn import CompiledRequest, ResultBlock, TextBlock, Turn, TurnRequest
 
 _UNSEEN = {"message", "notice", "system_prompt", "tool_result"}
 """Kinds that never stand in the list of turns by themselves; results come with their calls."""
+_SAID = {"thought", "tool_call", "answer"}
+"""Kinds that the model says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +135,8 @@ def _fresh(chosen: Sequence[Placed], active: str | None) -> frozenset[str]:
 
 
 def _blocked(turns: Sequence[Sequence[Placed]], errors: Mapping[str, Placed], active: str | None) -> frozenset[str]:
-    """Past turns that the provider refused to read, and the prompts right before them that it refused along with them:
-    those of interrupted turns in which the model had not said anything yet."""
+    """Past turns that the provider refused to read, and those right before them that it refused along with them: they
+    were interrupted, or failed, before the model had read the last words of people in them."""
     found = {turn_id for turn_id, each in errors.items() if block.is_blocked(each.record)} - {active}
     if found:
         for turn, later in reversed(list(pairwise(turns))):
@@ -142,8 +146,15 @@ def _blocked(turns: Sequence[Sequence[Placed]], errors: Mapping[str, Placed], ac
 
 
 def _is_unread(turn: Sequence[Placed]) -> bool:
-    said = {"thought", "tool_call", "answer"}.intersection(each.record.kind for each in turn)
-    return turn[0].record.status is MessageStatus.INTERRUPTED and not said
+    behind = takewhile(lambda each: each.record.kind != "user_prompt", reversed(turn))
+    said = any(each.record.kind in _SAID and not _is_failure(each.record) for each in behind)
+    return turn[0].record.status in {MessageStatus.INTERRUPTED, MessageStatus.ERROR} and not said
+
+
+def _is_failure(record: Record) -> bool:
+    """Whether the model did not come to an answer; one that was withheld is an answer here."""
+    source: Any = record.message.source
+    return _is_error(record) and source.error != ANSWER_BLOCKED
 
 
 def _fitting(chapters: Sequence[Chapter], tokens: int | None) -> list[Chapter]:

@@ -42,7 +42,7 @@ class Price:
 
     def cost(self, usage: Usage) -> int:
         """Nanodollars for one step, rounded up."""
-        price = self._of(usage.prompt)
+        price = self._of(usage.context)
         cached = 0 if price.cached is None else min(usage.cached, usage.prompt)
         read = (usage.prompt - cached) * price.prompt + cached * (price.cached or 0)
         written = (usage.thoughts + usage.answer) * price.answer

@@ -120,10 +120,6 @@ class CompiledRequest:
         return _sha256({**named, "turns": [turn.digest() for turn in self.turns]})
 
 
-PROMPT_REFUSED = "prompt blocked: "
-"""How the detail of a blocked reply begins when it was the prompt that was refused."""
-
-
 class Finish(StrEnum):
     """Why a model stopped, told apart as far as a turn must act on it."""
 
@@ -134,7 +130,9 @@ class Finish(StrEnum):
     BROKEN = "broken"
     """The stream ended early, after a part of the answer was shown; `Reply.detail` says how. It can be continued."""
     BLOCKED = "blocked"
-    """A rule refused the answer, or the prompt: `Reply.detail` says which rule, after PROMPT_REFUSED for the prompt."""
+    """A rule withheld the answer; `Reply.detail` says which."""
+    REFUSED = "refused"
+    """A rule refused the prompt, which must not be sent again; `Reply.detail` says which."""
     MALFORMED = "malformed"
     """The model tried to call a tool and failed to write the call."""
     OTHER = "other"
@@ -149,6 +147,13 @@ class Usage:
     cached: int = 0
     thoughts: int = 0
     answer: int = 0
+    last: int = 0
+    """What the last request of the step read, where it took several; they are summed up in `prompt`."""
+
+    @property
+    def context(self) -> int:
+        """How much the model had before it when it answered."""
+        return self.last or self.prompt
 
     @property
     def total(self) -> int:

@@ -1,7 +1,7 @@
 """Waiting for something that must be over before anyone goes on, and not for ever for what others have written."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -21,23 +21,33 @@ async def outlast(work: Coroutine[Any, Any, T]) -> T:
     return task.result()
 
 
-class Late(Exception):
+class Late(TimeoutError):
     """The work did not end in its time."""
 
 
-async def within(work: Coroutine[Any, Any, T], seconds: float, *, grace: float = 2.0) -> T:
-    """The result of foreign work, which is over when this returns or raises, or was left behind `grace` seconds after
-    it was cancelled. Raises Late when `seconds` pass; RuntimeError where the work would end more than itself."""
-    task = asyncio.create_task(contained(work))
+async def within(
+    work: Coroutine[Any, Any, T],
+    seconds: float,
+    *,
+    grace: float | None = 2.0,
+    sleep: Callable[[float], Coroutine[Any, Any, None]] = asyncio.sleep,
+) -> T:
+    """The result of `work`, which is over when this returns or raises, or was left behind `grace` real seconds after
+    it was cancelled; None leaves nothing behind. `sleep` is that of the clock which counts `seconds`.
+
+    Raises Late when they pass; RuntimeError where the work would end more than itself.
+    """
+    task, alarm = asyncio.create_task(contained(work)), asyncio.create_task(sleep(seconds))
     try:
-        await asyncio.wait({task}, timeout=seconds)
+        await asyncio.wait({task, alarm}, return_when=asyncio.FIRST_COMPLETED)
     finally:
+        alarm.cancel()
         if late := not task.done():
             task.cancel()
             task.add_done_callback(_forget)
             await outlast(_settled(task, grace))
     if late:
-        raise Late
+        raise Late(f"no outcome within {seconds:g} s")
     if task.cancelled():
         raise RuntimeError("it cancelled itself")
     return task.result()
@@ -62,7 +72,7 @@ async def contained(work: Coroutine[Any, Any, T]) -> T:
         raise RuntimeError(f"it tried to end the process by {error!r}") from error
 
 
-async def _settled(work: asyncio.Future[Any], seconds: float) -> None:
+async def _settled(work: asyncio.Future[Any], seconds: float | None) -> None:
     await asyncio.wait({work}, timeout=seconds)
 
 

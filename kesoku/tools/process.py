@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from kesoku.render.ends import Ends
 from kesoku.render.mask import Mask
-from kesoku.tools.bound import Ends
 from kesoku.tools.patience import outlast
 
 STREAM_LIMIT = 480 * 1024

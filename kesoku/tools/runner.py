@@ -6,13 +6,10 @@ cancellation it is left behind, and what it returns later is dropped (complaint 
 """
 
 import asyncio
-import contextvars
 import inspect
 import json
-import threading
 import traceback
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +17,15 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from kesoku.errors import KesokuError, ToolReturn, ToolTimeout, ToolUnknown
 from kesoku.messages.turn import MediaBlock
+from kesoku.render.ends import clip
 from kesoku.render.mask import Mask
-from kesoku.tools.bound import DEFAULT_LIMIT, clip
 from kesoku.tools.context import ToolContext
 from kesoku.tools.patience import Late, within
+from kesoku.tools.thread import in_thread
 from kesoku.tools.tool import Output, Tool
 
+DEFAULT_LIMIT = 1024 * 1024
+"""Bytes that one tool call may return (decision C-33 calls it the runner's own bound)."""
 SUMMARY = 200
 """Characters of a summary (decision N-12)."""
 
@@ -82,29 +82,7 @@ async def run(tool: Tool, arguments: Mapping[str, Any], context: ToolContext, *,
 async def _invoke(tool: Tool, arguments: Mapping[str, Any], context: ToolContext) -> Any:
     if inspect.iscoroutinefunction(tool.run):
         return await tool.run(arguments, context)
-    return await _in_thread(lambda: tool.run(arguments, context))
-
-
-async def _in_thread(function: Callable[[], Any]) -> Any:
-    """A thread of its own: a pool would be exhausted by tools that hang, and would hold up the end of the process."""
-    done: Future[tuple[Any, BaseException | None]] = Future()
-    context = contextvars.copy_context()
-
-    def body() -> None:
-        try:
-            done.set_result((context.run(function), None))
-        except BaseException as error:  # noqa: BLE001 - raised again below
-            done.set_result((None, error))
-
-    threading.Thread(target=body, name="kesoku-tool", daemon=True).start()
-    waiter = asyncio.wrap_future(done)
-    try:
-        result, error = await asyncio.shield(waiter)
-    finally:
-        await asyncio.wait({waiter}, timeout=_THREAD_GRACE)
-    if error is not None:
-        raise error
-    return result
+    return await in_thread(lambda: tool.run(arguments, context), name="kesoku-tool", grace=_THREAD_GRACE)
 
 
 def _plain(tool: Tool, value: Any) -> Output:
@@ -134,13 +112,18 @@ def _outcome(output: Output, context: ToolContext, limit: int, seconds: float) -
     mask = Mask(context.secrets)
     masked = mask.value(output.output)
     text = masked if isinstance(masked, str) else json.dumps(masked, ensure_ascii=False)
-    error = None if output.error is None else clip(mask.text(output.error), _ERROR_LIMIT)
+    error = None if output.error is None else _bounded(mask.text(output.error), _ERROR_LIMIT)
     summary = mask.text(output.summary) if output.summary is not None else text or (error or "")
-    bounded = clip(text, limit)
+    bounded = _bounded(text, limit)
     return Outcome(
         output=bounded if isinstance(masked, str) or bounded != text else masked,
-        summary=clip(summary[:SUMMARY]),
+        summary=_bounded(summary[:SUMMARY]),
         error=error,
         media=output.media,
         seconds=seconds,
     )
+
+
+def _bounded(text: str, limit: int = DEFAULT_LIMIT) -> str:
+    """At most `limit` bytes of what a database takes: without lone surrogates and NUL."""
+    return clip(text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8"), limit)

@@ -89,7 +89,7 @@ class Output:
     error: str | None = None
     """Set if the tool failed and still has an output to show."""
     media: tuple[MediaBlock, ...] = ()
-    """Files for the model."""
+    """Files for the model, copied when the tool returns; what becomes of them then does not matter."""
 
 
 @overload

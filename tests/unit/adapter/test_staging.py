@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kesoku.adapter.staging import Staging, read_file, safe_name, size_text
+from kesoku.messages.turn import MediaBlock
 
 
 async def stream(*pieces: bytes) -> AsyncIterator[bytes]:
@@ -144,6 +145,28 @@ async def test_only_regular_files_are_read(tmp_path: Path) -> None:
     for name in ("link", "pipe", "absent", "."):
         with pytest.raises(OSError, match=r".+"):
             _ = [piece async for piece in read_file(tmp_path / name)]
+
+
+async def test_a_file_is_copied_as_it_is_now(tmp_path: Path) -> None:
+    staging, original = Staging(tmp_path / "staging"), tmp_path / "a.txt"
+    original.write_bytes(b"then")
+    (tmp_path / "link").symlink_to(original)
+    copies = [
+        await staging.copy("s", MediaBlock(path=str(path), mime_type="text/plain", name="../b.txt"), limit=4)
+        for path in (original, tmp_path / "link")
+    ]
+    original.write_bytes(b"now")
+    assert [(each.name, contents(str(each.path)), each.size) for each in copies] == [("b.txt", b"then", 4)] * 2
+
+
+@pytest.mark.parametrize("path", ["absent", ".", "circle", "pipe", "a\0b", "long" * 99])
+async def test_what_cannot_be_copied_is_skipped(tmp_path: Path, path: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "circle").symlink_to("circle")
+    file = MediaBlock(path=f"{tmp_path}/{path}", mime_type="text/plain", name="b.txt")
+    copied = await Staging(tmp_path / "staging").copy("s", file, limit=9)
+    assert copied.path is None
+    assert str(copied.skipped).startswith("it cannot be read (")
 
 
 def test_sizes_for_people() -> None:

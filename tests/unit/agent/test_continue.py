@@ -9,15 +9,14 @@ from kesoku.agent.budget import Budget
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.signal import CutAnswer
 from kesoku.agent.think import Asked
-from kesoku.errors import ModelUnavailable
 from kesoku.gateway import Busy, BusyPolicy
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.record import Record
 from kesoku.messages.turn import CompiledRequest, Finish, Reply, TextBlock, Usage
 from kesoku.messages.visibility import Presentation, Visibility
 from kesoku.testing.model import Held, Line, ScriptedModel, call, reply, thought
 from kesoku.testing.office import Office
-from kesoku.tools.tool import Effect, tool
+
+from .asking import OFFLINE, answer_to, look
 
 EVERYTHING = Visibility(
     **dict.fromkeys(
@@ -28,20 +27,6 @@ CUT = reply(
     thought("I count.\n"), "one, two, th", finish=Finish.CUT, detail="the output limit was reached (MAX_TOKENS)"
 )
 BROKEN = reply("one, two, th", finish=Finish.BROKEN, detail="the connection was reset")
-OFFLINE = ModelUnavailable(model="scripted", status=503, message="overloaded")
-
-
-@tool(effect=Effect.READ)
-def look() -> str:
-    """Look."""
-    return "nothing new"
-
-
-async def answer_to(office: Office) -> tuple[Record, Record]:
-    prompt = await office.say("count")
-    async with office.at_work():
-        answer = await office.answered(prompt)
-    return await office.record(prompt), answer
 
 
 def shown(office: Office) -> list[str]:
@@ -90,7 +75,7 @@ async def test_a_cut_answer_is_continued_once_and_is_one_text(cut: Reply) -> Non
             reply("ree", call("look"), finish=Finish.MALFORMED, detail="odd"),
             "one, two, three\n\n*[The answer was cut here: odd.]*",
         ),
-        (reply("ree", finish=Finish.OTHER, detail="odd"), "one, two, three\n\n*[The answer was cut here: odd.]*"),
+        (reply("ree", finish=Finish.OTHER, detail="odd."), "one, two, three\n\n*[The answer was cut here: odd.]*"),
         (
             OFFLINE,
             "one, two, th\n\n*[The answer was cut here: model scripted is unavailable, status 503 (overloaded); "
@@ -162,7 +147,8 @@ async def test_a_second_model_goes_on_without_what_the_first_one_repeated() -> N
 
 async def test_a_prompt_that_joins_gets_a_paragraph_of_its_own() -> None:
     held = Held(CUT)
-    office = Office(ScriptedModel(held, "So be it."), policy=BusyPolicy(busy=Busy.STEER))
+    model = ScriptedModel(held, "So be it.")
+    office = Office(model, policy=BusyPolicy(busy=Busy.STEER))
     prompt = await office.say("count")
     async with office.at_work():
         await held.entered.wait()
@@ -170,7 +156,27 @@ async def test_a_prompt_that_joins_gets_a_paragraph_of_its_own() -> None:
         held.release.set()
         answer = await office.answered(prompt)
     assert answer.message.rendered == "one, two, th\n\n\nSo be it."
+    assert "Go on in a new paragraph, as the latest message asks." in str(model.requests[1].turns[-1])
     assert shown(office)[-1] == answer.message.rendered
+
+
+async def test_words_that_join_an_answer_and_are_refused_are_not_sent_again() -> None:
+    # complaint 69: otherwise every later request would be refused for them
+    held = Held(CUT)
+    blocked = reply(finish=Finish.REFUSED, detail="odd (SAFETY)")
+    model = ScriptedModel(held, blocked, "fine")
+    office = Office(model, policy=BusyPolicy(busy=Busy.STEER))
+    prompt = await office.say("count")
+    async with office.at_work():
+        await held.entered.wait()
+        await office.say("a wicked wish")
+        held.release.set()
+        answer = await office.answered(prompt)
+    assert "did not take your message" in answer.message.rendered
+    _, answer = await answer_to(office)
+    assert answer.message.rendered == "fine"
+    assert "a wicked wish" in str(model.requests[1])
+    assert "a wicked wish" not in str(model.requests[2])
 
 
 @pytest.mark.parametrize("stored", range(4))

@@ -26,23 +26,11 @@ from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
 from kesoku.testing.office import Office
 from kesoku.tools.tool import Effect, Tool, tool
 
-OFFLINE = ModelUnavailable(model="scripted", status=503, message="overloaded")
+from .asking import OFFLINE, answer_to, look
+
 EMPTY = reply()
 CUT = reply(thought("long thoughts"), finish=Finish.CUT, detail="MAX_TOKENS")
 MALFORMED = reply(finish=Finish.MALFORMED, detail="MALFORMED_FUNCTION_CALL: shout(")
-
-
-@tool(effect=Effect.READ)
-def look() -> str:
-    """Look."""
-    return "nothing new"
-
-
-async def answer_to(office: Office, text: str = "hello") -> tuple[Record, Record]:
-    prompt = await office.say(text)
-    async with office.at_work():
-        answer = await office.answered(prompt)
-    return await office.record(prompt), answer
 
 
 async def nudges(office: Office, prompt: Record) -> list[Record]:
@@ -75,11 +63,16 @@ async def test_an_empty_reply_is_nudged_once() -> None:
         ([EMPTY, reply(" \n")], "The model returned no answer, even after it was asked again.", 2),
         (
             [EMPTY, reply(finish=Finish.OTHER, detail="LANGUAGE")],
-            "The provider says: LANGUAGE. Please ask in another",
+            "asked again: LANGUAGE. Please ask in another",
             2,
         ),
         ([CUT, CUT], "The model was cut off before it wrote an answer, twice (MAX_TOKENS).", 2),
         ([MALFORMED] * 3, "never wrote a call that can be run: MALFORMED_FUNCTION_CALL: shout(.", 3),
+        (
+            [reply(finish=Finish.MALFORMED, detail="odd (MALFORMED_RESPONSE)")] * 3,
+            "never wrote an answer that can be read: odd (MALFORMED_RESPONSE).",
+            3,
+        ),
         ([EMPTY, CUT, MALFORMED, EMPTY], "The model returned no answer", 4),
     ],
 )
@@ -95,17 +88,19 @@ async def test_no_answer_is_said_plainly(lines: list[Reply], says: str, asked: i
 
 
 @pytest.mark.parametrize(
-    ("detail", "says", "error"),
+    ("finish", "detail", "says", "error"),
     [
         # complaints 68, 69
-        ("unsafe (SAFETY)", "withheld the answer: unsafe (SAFETY). Please ask in other words.", ANSWER_BLOCKED),
-        ("a text (RECITATION)", "Ask for a summary, or for the model's own words.", ANSWER_BLOCKED),
-        (None, "withheld the answer: it gave no reason.", ANSWER_BLOCKED),
-        ("prompt blocked: odd (SPII)", "did not take your message: odd (SPII). Please leave personal", PROMPT_BLOCKED),
+        (Finish.BLOCKED, "unsafe (SAFETY)", "withheld the answer: unsafe (SAFETY). Please ask in", ANSWER_BLOCKED),
+        (Finish.BLOCKED, "a text (RECITATION)", "Ask for a summary, or for the model's own words.", ANSWER_BLOCKED),
+        (Finish.BLOCKED, None, "withheld the answer: it gave no reason.", ANSWER_BLOCKED),
+        (Finish.REFUSED, "odd (SPII)", "did not take your message: odd (SPII). Please leave personal", PROMPT_BLOCKED),
     ],
 )
-async def test_a_block_is_an_error_that_names_what_was_blocked(detail: str | None, says: str, error: str) -> None:
-    model = ScriptedModel(reply("half a", call("look"), finish=Finish.BLOCKED, detail=detail))
+async def test_a_block_is_an_error_that_names_what_was_blocked(
+    finish: Finish, detail: str | None, says: str, error: str
+) -> None:
+    model = ScriptedModel(reply("half a", call("look"), finish=finish, detail=detail))
     office = Office(model, tools=[look])
     prompt, answer = await answer_to(office)
     source: Any = answer.message.source
@@ -146,6 +141,14 @@ async def test_a_session_goes_on_after_a_refusal() -> None:
     assert "half a" not in str(model.requests[1])
 
 
+async def test_two_refused_prompts_in_a_row_may_be_refused_for_what_was_said_before() -> None:
+    refused = reply(finish=Finish.REFUSED, detail="odd (OTHER)")
+    office = Office(ScriptedModel(refused, refused, "fine", refused))
+    ends = [(await answer_to(office))[1].message.rendered.rpartition("again. ")[2] for _ in range(4)]
+    assert ends[0] == ends[3] == "The conversation goes on."
+    assert ends[1].endswith("/new begins a new conversation.")
+
+
 async def test_calls_of_a_malformed_reply_are_not_run() -> None:
     model = ScriptedModel(reply("I call", call("look"), finish=Finish.MALFORMED), "done")
     office = Office(model, tools=[look])
@@ -179,6 +182,12 @@ async def test_an_answer_that_ended_oddly_is_marked() -> None:
     office = Office(ScriptedModel(reply("~~~\nprint(", finish=Finish.OTHER, detail="odd (LANGUAGE)")))
     _, answer = await answer_to(office)
     assert answer.message.rendered == "~~~\nprint(\n~~~\n\n*[The answer was cut here: odd (LANGUAGE).]*"
+
+
+async def test_what_cannot_be_shown_of_an_answer_is_named() -> None:
+    office = Office(ScriptedModel(reply("Here it is.", detail="left out: inline data (image/png)")))
+    _, answer = await answer_to(office)
+    assert answer.message.rendered == "Here it is.\n\n*[Left out: inline data (image/png).]*"
 
 
 def looking(_: CompiledRequest) -> Reply:
@@ -260,7 +269,8 @@ async def test_a_model_that_fails_is_an_error_with_cause_and_cure() -> None:
     prompt, answer = await answer_to(office)
     assert prompt.status is MessageStatus.ERROR
     assert answer.message.rendered == (
-        f"{make.ERROR}model scripted: the conversation is too long (9 tokens, at most 5); compact or clear it"
+        f"{make.ERROR}model scripted: the conversation is too long (9 tokens, at most 5); say /new, or lower "
+        "context_tokens in [agent]"
     )
     assert (answer.status, answer.message.author, answer.message.role) == (
         MessageStatus.PENDING,

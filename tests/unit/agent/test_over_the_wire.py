@@ -14,10 +14,11 @@ from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import Answer, Blocked, Call, Reset, Say, Think, overloaded
 from kesoku.testing.office import Office
 
+from .asking import answer_to
+
 
 @pytest.fixture
-async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[LoopbackGemini]:
-    monkeypatch.setenv("NO_PROXY", "*")
+async def server(no_proxy: None) -> AsyncIterator[LoopbackGemini]:
     async with LoopbackGemini() as server:
         yield server
 
@@ -34,12 +35,7 @@ async def office(server: LoopbackGemini) -> AsyncIterator[Office]:
 
 
 async def answers_to(office: Office, *texts: str) -> list[Record]:
-    answers = []
-    for text in texts:
-        prompt = await office.say(text)
-        async with office.at_work():
-            answers.append(await office.answered(prompt))
-    return answers
+    return [(await answer_to(office, text))[1] for text in texts]
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ CODE = "See:\n\n```python\nfor x in range("
         ("a b c d e f g, a b c d e f g", "a b c d e f g!", "a b c d e f g, a b c d e f g!"),
         (CODE, "9):\n    pass\n```\n", CODE + "9):\n    pass\n```\n"),
         (CODE, "```python\n9):\n    pass\n```\n", CODE + "9):\n    pass\n```\n"),
+        (CODE, "```python\r\n9):\r\n", CODE + "9):\r\n"),
         (CODE, "\n```py\nfor x in range(9):\n", CODE + "9):\n"),
         (CODE, "```text\n9):\n", CODE + "9):\n"),
         (CODE + "9):\n    pass", "\n```\nDone.", CODE + "9):\n    pass\n```\nDone."),
@@ -36,6 +37,11 @@ def test_the_seam_is_not_seen(before: str, after: str, whole: str) -> None:
     assert joined(before, after) == whole
     seen = [joined(before, after[:end], running=True) for end in range(len(after) + 1)]
     assert all(later.startswith(earlier) for earlier, later in zip(seen, [*seen[1:], whole], strict=True))
+
+
+def test_a_long_line_of_one_character_takes_no_time() -> None:
+    # what a model writes that goes in circles until it is cut; it would take minutes to try every place in it
+    assert len(joined("-" * 3_000_000, "-" * 1_000 + "|", running=True)) == 3_000_001
 
 
 TEXT = st.text("ab`~\n p", max_size=30)

@@ -1,9 +1,11 @@
 """Whole turns: trajectories 6.1 and 6.2, metrics, and what the model is sent."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kesoku.adapter.staging import Staging
 from kesoku.agent.limits import TurnLimits
 from kesoku.gateway import Busy, BusyPolicy
 from kesoku.history.codec import reply_from_json
@@ -12,10 +14,19 @@ from kesoku.history.order import phased
 from kesoku.messages import make
 from kesoku.messages.enums import MessageRole, MessageStatus, MessageType
 from kesoku.messages.record import Address, Post
-from kesoku.messages.turn import CallBlock, CompiledRequest, Reply, ResultBlock, TextBlock, TurnRequest, Usage
+from kesoku.messages.turn import (
+    CallBlock,
+    CompiledRequest,
+    MediaBlock,
+    Reply,
+    ResultBlock,
+    TextBlock,
+    TurnRequest,
+    Usage,
+)
 from kesoku.testing.bench import ROOM
 from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
-from kesoku.testing.office import Office
+from kesoku.testing.office import FILE_BYTES, Office
 from kesoku.tools.context import ToolContext
 from kesoku.tools.registry import Policy
 from kesoku.tools.tool import Effect, Output, Tool, tool
@@ -34,6 +45,18 @@ def run_shell_command(command: str) -> Output:
 def shout(text: str) -> str:
     """Say it louder."""
     return text.upper()
+
+
+@tool(effect=Effect.READ)
+def draw(path: str, text: str) -> Output:
+    """Write a file and return it; return one that is not there, too."""
+    Path(path).write_text(text)
+    absent = MediaBlock(path=f"{path}.not", mime_type="image/png", name="absent.png")
+    return Output(output="drawn", media=(MediaBlock(path=path, mime_type="image/svg+xml", name="a.svg"), absent))
+
+
+def contents(result: ResultBlock) -> list[str]:
+    return [Path(file.path).read_text() for file in result.media]
 
 
 def texts(request: CompiledRequest) -> list[tuple[str, str]]:
@@ -336,3 +359,22 @@ async def test_a_reply_with_a_late_signature_keeps_it_through_the_store() -> Non
     (step, _) = await office.store.read(lambda tx: tx.steps.of(prompt.id))
     assert reply_from_json(step.reply).blocks[1] == TextBlock(text="", signature=b"\x00late")
     assert model.requests[1].turns[1].blocks[1] == TextBlock(text="", signature=b"\x00late")
+
+
+async def test_a_file_that_a_tool_returned_stays_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "canvas"
+    model = ScriptedModel(
+        reply(call("draw", path=str(path), text="red")),
+        reply(call("draw", path=str(path), text="blue")),
+        reply(call("draw", path=str(path), text="x" * (FILE_BYTES + 1))),
+        reply("Done."),
+    )
+    office = Office(model, tools=[draw], staging=Staging(tmp_path / "staging"))
+    prompt = await office.say("draw")
+    async with office.at_work():
+        await office.answered(prompt)
+    results = [block for t in model.requests[-1].turns for block in t.blocks if isinstance(block, ResultBlock)]
+    assert [contents(each) for each in results] == [["red"], ["blue"], []]
+    gone = "[Attachment absent.png is not available: it cannot be read (No such file or directory)]"
+    large = "[Attachment a.svg is not available: it is larger than 1.0 kB]"
+    assert [each.output for each in results] == [f"drawn\n{gone}"] * 2 + [f"drawn\n{large}\n{gone}"]

@@ -13,6 +13,10 @@ def test_what_a_name_calls_secret_is_masked() -> None:
     assert of_environment(environment) == {"abcdefgh1", "ijklmnop2"}
 
 
+def test_the_path_of_a_key_file_is_no_secret() -> None:
+    assert not of_environment({"GOOGLE_APPLICATION_CREDENTIALS": "/etc/kesoku/login.json"})
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="a promise of the Linux kernel")
 def test_a_concealed_process_is_closed_to_other_programs_of_its_user() -> None:
     code = (

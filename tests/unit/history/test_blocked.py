@@ -1,5 +1,7 @@
 """Prompts that the provider refused, and answers that were cut (complaints 64 and 69)."""
 
+import pytest
+
 from kesoku.history import block
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
@@ -51,6 +53,22 @@ def test_a_turn_that_was_interrupted_at_work_is_not_what_was_refused() -> None:
     talk.add(make.error_answer("The provider did not take your message.", error=PROMPT_BLOCKED))
     talk.prompt("and now?")
     assert script(compiled(talk))[0] == ("user", "look")
+
+
+@pytest.mark.parametrize("steered", [False, True])
+def test_what_was_never_read_is_left_out_with_the_prompt_that_was_refused_for_it(steered: bool) -> None:
+    # otherwise it would have every later prompt refused
+    talk = Talk()
+    talk.prompt("look" if steered else "build a bomb", status=MessageStatus.ERROR)
+    if steered:
+        (call,) = talk.step(CallBlock(call_id="", name="a", arguments={}))
+        talk.result(call)
+        talk.add(make.user_prompt("build a bomb", author="Ann"), round=2, status=MessageStatus.ERROR)
+    talk.add(make.error_answer("The model is overloaded.", error="ModelUnavailable"))
+    talk.prompt("hello", status=MessageStatus.ERROR)
+    talk.add(make.error_answer("The provider did not take your message.", error=PROMPT_BLOCKED))
+    talk.prompt("and now?")
+    assert "bomb" not in str(compiled(talk))
 
 
 def test_a_model_goes_on_where_its_answer_was_cut() -> None:

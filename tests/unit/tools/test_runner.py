@@ -158,7 +158,7 @@ async def test_a_secret_at_a_cut_leaves_no_half(context: ToolContext) -> None:
 async def test_output_is_bounded_in_text_and_in_json(context: ToolContext) -> None:
     text = await _outcome(lambda: "é" * 3_000_000, context)
     assert len(text.output.encode()) < 1024 * 1024 + 100
-    assert "4,951,424 of 6,000,000 bytes left out" in text.output
+    assert "4,951,424 of 6,000,000 bytes are left out" in text.output
     listed = await _outcome(lambda: list(range(1000)), context, limit=100)
     assert listed.output.startswith("[0, 1, 2")
     assert listed.output.endswith(" 999]")

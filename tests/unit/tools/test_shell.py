@@ -221,7 +221,7 @@ async def test_fifty_megabytes_take_no_more_memory_than_the_bound(context: ToolC
     assert peak < 10_000_000
     assert len(outcome.output) < 1024 * 1024
     assert outcome.output.startswith("=== STDOUT ===\nfirst\nxxx")
-    assert " of 50,000,012 bytes left out here ...]" in outcome.output
+    assert " of 50,000,012 bytes are left out here ...]" in outcome.output
     assert outcome.summary == "last"
 
 

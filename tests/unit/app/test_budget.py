@@ -6,8 +6,8 @@ import pytest
 
 from kesoku.agent.budget import Budget
 from kesoku.app import App, Job
+from kesoku.app.budget import budget
 from kesoku.app.model import create, may_answer
-from kesoku.app.price import budget
 from kesoku.config import Config, load
 from kesoku.errors import ConfigInvalid
 from kesoku.messages.price import Price, nano

@@ -1,0 +1,22 @@
+"""A question and its answer, a tool that sees nothing new, and a model that is not there."""
+
+from kesoku.errors import ModelUnavailable
+from kesoku.messages.record import Record
+from kesoku.testing.office import Office
+from kesoku.tools.tool import Effect, tool
+
+OFFLINE = ModelUnavailable(model="scripted", status=503, message="overloaded")
+
+
+@tool(effect=Effect.READ)
+def look() -> str:
+    """Look."""
+    return "nothing new"
+
+
+async def answer_to(office: Office, text: str = "hello") -> tuple[Record, Record]:
+    """The prompt as it stands after its turn, and its answer."""
+    prompt = await office.say(text)
+    async with office.at_work():
+        answer = await office.answered(prompt)
+    return await office.record(prompt), answer
