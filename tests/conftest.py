@@ -1,8 +1,17 @@
 """What holds for all tests."""
 
+import pytest
 from hypothesis import settings
 
 # No deadline: a slow machine is no failure. For a longer search: pytest --hypothesis-profile=thorough.
 settings.register_profile("kesoku", deadline=None, max_examples=60, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=1_000, print_blob=True)
 settings.load_profile("kesoku")
+
+
+@pytest.fixture
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loopback calls must not go through a proxy of the machine."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)

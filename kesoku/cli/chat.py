@@ -140,8 +140,12 @@ def _said(tx: Transaction, here: Address) -> list[str]:
 def _waits(tx: Transaction, here: Address) -> bool:
     """Whether something of an earlier sitting is still to be answered or shown here."""
     bound = tx.sessions.bound(here)
-    serving = Serving(addresses=frozenset({here}))
-    return bound is not None and bool(tx.messages.queued(bound.id) or tx.messages.waiting(serving))
+    if bound is None:
+        return False
+    lease = tx.leases.get(bound.id)
+    if lease is not None and lease.owner is not None:
+        return True  # the process was killed in the middle of a turn, which goes on now
+    return bool(tx.messages.queued(bound.id) or tx.messages.waiting(Serving(addresses=frozenset({here}))))
 
 
 def _question(options: argparse.Namespace) -> str | None:

@@ -12,8 +12,8 @@ from typing import Any
 from kesoku import plugins
 from kesoku.adapter.manifest import Manifest
 from kesoku.app import Place
+from kesoku.app.budget import budget
 from kesoku.app.model import DEFAULT, create, manifest_of, may_answer
-from kesoku.app.price import budget
 from kesoku.app.secret import of_environment
 from kesoku.app.toolbox import toolbox
 from kesoku.cli.exit import Exit

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -124,9 +124,13 @@ class _Validator:
 
     def _validate(self, schema: type[S], raw: dict[str, Any], key: str) -> S | None:
         try:
-            return schema.model_validate(raw)
+            value = schema.model_validate(raw)
         except ValidationError as error:
             problems = error.errors(include_url=False, include_context=False)
+        else:
+            for location in _truths(raw, value):
+                self._add(_dotted(key, location), "must be a number, not true or false")
+            return value
         unknown = [each for each in problems if each["type"] == "extra_forbidden"]
         for each in unknown:
             self._unknown(schema, each["loc"], key)
@@ -159,6 +163,16 @@ class _Validator:
 
     def _where(self, key: str) -> str:
         return self._origin.get(key, self._source)
+
+
+def _truths(raw: Any, value: Any) -> Iterator[tuple[str, ...]]:
+    """Where pydantic took true or false for a number."""
+    if isinstance(raw, bool) and isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield ()
+    elif isinstance(raw, dict):
+        for name, item in raw.items():
+            inner = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+            yield from ((name, *location) for location in _truths(item, inner))
 
 
 def _is_secret(error: Any) -> bool:

@@ -35,7 +35,7 @@ class AgentTable(Table):
     model: str = ""
     """A `[models.<name>]` table, or `offline`. Default: `gemini`, and `offline` for `kesoku chat` without a key."""
     fallback: tuple[str, ...] = ()
-    """Models to try in turn when the first is overloaded or out of quota."""
+    """Models to try in turn when the first is overloaded, out of quota or beyond the budget."""
     instructions: str = ""
     """Added to the system prompt: what your bot is for and how it should speak."""
     busy: Literal["interrupt", "queue", "steer"] = "interrupt"

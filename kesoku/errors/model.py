@@ -163,7 +163,9 @@ class ModelInputTooLong(ModelError):
     def __init__(self, *, model: str, tokens: int | None, limit: int | None) -> None:
         self.model, self.tokens, self.limit = model, tokens, limit
         size = f"{tokens} tokens, at most {limit}" if tokens and limit else "too many tokens"
-        super().__init__(f"model {model}: the conversation is too long ({size})", "compact or clear it")
+        super().__init__(
+            f"model {model}: the conversation is too long ({size})", "say /new, or lower context_tokens in [agent]"
+        )
 
 
 class ModelRequestRefused(ModelError):

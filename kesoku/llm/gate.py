@@ -5,8 +5,8 @@ ticket says how long to wait before asking again.
 
 - After a 429 the door is closed for as long as the provider says, else a few seconds. Then it lets requests in one by
   one: half a second apart, twice that after each further 429, half of it after each success, until no spacing is left.
-- Who waits has a place in the queue and keeps it when the door closes again. One who does not come back for it costs a
-  slot and nothing else.
+- Who waits has a place in the queue and keeps it when the door closes again. One who neither leaves it nor comes back
+  for it costs a slot and nothing else.
 - A used up quota of the day shuts the door until the day ends; one request every ten minutes tries whether there is
   more by now.
 """
@@ -14,9 +14,7 @@ ticket says how long to wait before asking again.
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, time, timedelta
 from typing import Any, TypeVar
-from zoneinfo import ZoneInfo
 
 from pydantic import FiniteFloat, TypeAdapter, ValidationError
 
@@ -79,10 +77,11 @@ class Door:
 
 def settled(door: Door, now: float) -> Door:
     """`door` without what is over by now, and within the bounds whatever the clock did."""
+    closed = door.closed_until <= now + LONGEST + WIDEST  # else the clock went back, and nobody knows how far
     heeded = now < max(door.closed_until, door.last) + FORGOTTEN
     daily = now < door.daily_until <= now + DAY
     return Door(
-        closed_until=min(door.closed_until, now + LONGEST),
+        closed_until=min(door.closed_until, now + LONGEST) if closed else 0.0,
         spacing=min(max(door.spacing, 0.0), WIDEST) if heeded else 0.0,
         last=min(door.last, now),
         starts=tuple(min(start, now) for start in door.starts if now < start + MINUTE),
@@ -111,6 +110,12 @@ def claim(door: Door, now: float, *, per_minute: int | None, ticket: Ticket | No
     return door, Ticket(at=at, wait=at - now, number=number)
 
 
+def left(door: Door, now: float, ticket: Ticket) -> Door:
+    """One who waited does so no more."""
+    door = settled(door, now)
+    return replace(door, waiting=tuple(place for place in door.waiting if place[0] != ticket.number))
+
+
 def refused(door: Door, now: float, *, retry_after: float | None, daily_until: float | None, jitter: float) -> Door:
     """A request got a 429. `jitter`, uniform in 0..1, keeps machines that share a quota apart."""
     door = settled(door, now)
@@ -134,12 +139,6 @@ def passed(door: Door, now: float) -> Door:
         return door
     spacing = door.spacing / 2
     return replace(door, spacing=spacing if spacing >= GONE else 0.0)
-
-
-def day_end(now: float, zone: str = "America/Los_Angeles") -> float:
-    """The next midnight in `zone`, by default where Google's quotas of a day begin anew; wall clock seconds."""
-    today = datetime.fromtimestamp(now, ZoneInfo(zone))
-    return datetime.combine(today.date() + timedelta(days=1), time(), today.tzinfo).timestamp()
 
 
 def _slot(door: Door, now: float, per_minute: int | None, ahead: list[float]) -> float:
@@ -181,6 +180,11 @@ class Gate:
         if not self._per_minute and await self._shared.read(self._subject) is None:
             return Ticket(at=self._now(), wait=0.0)
         return await self._change(lambda door, now: claim(door, now, per_minute=self._per_minute, ticket=ticket))
+
+    async def leave(self, ticket: Ticket) -> None:
+        """Give up the place of a ticket, so that nobody waits behind one who is gone. Without a place: nothing."""
+        if ticket.wait and ticket.number:
+            await self._change(lambda door, now: (left(door, now, ticket), None))
 
     async def refused(self, retry_after: float | None, *, daily_until: float | None) -> None:
         """The provider said 429: for `retry_after` seconds if it named any, for the day if its quota is used up."""

@@ -30,10 +30,12 @@ _DISK = (OSError, ValueError)
 
 
 class _Memory:
-    """What one process holds of one folder: a lock a subject, and the facts that the disk did not take."""
+    """What one process holds of one folder: a lock a subject, the facts that the disk did not take, and the subjects
+    for which it has waited in vain: it does not do so again before another process lets go of them."""
 
     def __init__(self) -> None:
         self.facts: dict[str, str | None] = {}
+        self.stuck: set[str] = set()
         self._locks: dict[str, threading.Lock] = {}
 
     def lock(self, name: str) -> threading.Lock:
@@ -41,7 +43,7 @@ class _Memory:
 
 
 @cache
-def _memory_of(folder: Path) -> _Memory:
+def _memory_of(_folder: Path) -> _Memory:
     return _Memory()
 
 
@@ -117,7 +119,11 @@ class Shared:
             if self._folder is not None:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 lock = _opened(self._folder / f"{name}.lock", os.O_RDWR | os.O_CREAT)
-                _wait(lock)
+                stuck = self._memory.stuck
+                if _wait(lock, 0.0 if name in stuck else _PATIENCE):
+                    stuck.discard(name)
+                else:
+                    stuck.add(name)
         try:
             yield
         finally:
@@ -148,12 +154,15 @@ def _read(path: Path) -> str:
         os.close(file)
 
 
-def _wait(lock: int) -> None:
-    end = time.monotonic() + _PATIENCE
-    while time.monotonic() < end:
+def _wait(lock: int, patience: float) -> bool:
+    """Whether the lock is ours, after at most `patience` seconds."""
+    end = time.monotonic() + patience
+    while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            if time.monotonic() >= end:
+                return False
             time.sleep(0.002)
         else:
-            return
+            return True

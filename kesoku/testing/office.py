@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from kesoku.adapter.staging import Staging
 from kesoku.agent.budget import Budget
 from kesoku.agent.dispatcher import Dispatcher, DispatchLimits
 from kesoku.agent.hook import Hook
@@ -13,8 +14,10 @@ from kesoku.agent.limits import TurnLimits
 from kesoku.agent.loop import TurnLoop
 from kesoku.agent.worker import Worker
 from kesoku.gateway import BusyPolicy, StoreGateway
+from kesoku.messages.content import Attachment
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
+from kesoku.messages.turn import MediaBlock
 from kesoku.ports import ChatModel, Store
 from kesoku.testing.bench import EVERYTHING, Bench
 from kesoku.testing.memory import MemoryStore
@@ -23,6 +26,8 @@ from kesoku.tools.context import ToolContext
 from kesoku.tools.registry import Policy, Toolbox
 from kesoku.tools.tool import Tool
 
+FILE_BYTES = 1_000
+"""Size of one file that is kept."""
 PATIENCE = 10.0
 """Real seconds after which a test that waits has failed."""
 
@@ -42,12 +47,14 @@ class Office(Bench):
         policy: BusyPolicy | None = None,
         secrets: Sequence[str] = (),
         store: Store | None = None,
+        staging: Staging | None = None,
     ) -> None:
+        """Without `staging`, files that tools return stay where they are."""
         super().__init__(store or MemoryStore(rerun=True), policy=policy)
         self.models = models
         self.tools = Toolbox(tools, policies)
         self.hooks, self.limits, self.dispatch, self.secrets = hooks, limits, dispatch, secrets
-        self.budget = budget
+        self.budget, self.staging = budget, staging
         self.drafts, self.approver = RecordingDrafts(), ScriptedApprover()
 
     def loop(self, gateway: StoreGateway | None = None) -> TurnLoop:
@@ -61,6 +68,7 @@ class Office(Bench):
             approver=self.approver,
             drafts=self.drafts,
             context=self._context,
+            keep=self._keep,
             system="be kind",
             hooks=self.hooks,
             limits=self.limits,
@@ -104,6 +112,11 @@ class Office(Bench):
         """Everything that belongs to the turn of a prompt."""
         turn_id = record if isinstance(record, str) else record.id
         return await self.store.read(lambda tx: tx.messages.turn(turn_id))
+
+    async def _keep(self, call: Record, file: MediaBlock) -> Attachment:
+        if self.staging is None:
+            return Attachment(name=file.name, path=file.path, mime_type=file.mime_type)
+        return await self.staging.copy(call.session_id, file, limit=FILE_BYTES)
 
     def _context(self, call: Record) -> ToolContext:
         return ToolContext(

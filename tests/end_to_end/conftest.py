@@ -5,16 +5,25 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.platform import RecordedPlatform
 
 KESOKU = str(Path(sys.executable).with_name("kesoku"))
+
+
+def becomes(reached: Callable[[], object], *, seconds: float = 30, told: Callable[[], object] = lambda: "") -> None:
+    """Wait for a condition that no output shows; `told` says in vain of what."""
+    deadline = time.monotonic() + seconds
+    while not reached():
+        assert time.monotonic() < deadline, f"waited in vain: {told()}"
+        time.sleep(0.02)
 
 
 @dataclass
@@ -77,11 +86,12 @@ class Station:
 
     def shows(self, channel: str, *texts: str, timeout: float = 30) -> list[str]:
         """Wait until people see all these texts in a channel; what they see then."""
-        deadline = time.monotonic() + timeout
-        while not all(any(text in shown for shown in self.platform.texts(channel)) for text in texts):
-            assert time.monotonic() < deadline, f"{texts} never shown, but {self.platform.texts(channel)}"
-            time.sleep(0.02)
-        return self.platform.texts(channel)
+
+        def shown() -> list[str]:
+            return self.platform.texts(channel)
+
+        becomes(lambda: all(any(text in each for each in shown()) for text in texts), seconds=timeout, told=shown)
+        return shown()
 
 
 @pytest.fixture
@@ -127,3 +137,11 @@ def home(tmp_path: Path) -> Iterator[Home]:
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def gemini(home: Home) -> Iterator[LoopbackGemini]:
+    """A loopback Gemini that the command finds by key and address."""
+    with LoopbackGemini.in_thread() as server:
+        home.environment |= {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": server.base_url}
+        yield server

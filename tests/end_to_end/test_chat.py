@@ -187,8 +187,10 @@ def test_killed_in_the_middle_the_answer_still_comes_once(home: Home) -> None:  
     first.kill()
     first.wait()
     assert rows(home)[0][:2] == ("user_prompt", "processing")
-    done = home.run("chat", "--resume", "hello")
+    done = home.run("chat", "hello")
     assert [kind for kind, _, _ in rows(home)].count("answer") == 2
+    with closing(sqlite3.connect(home.database)) as connection:  # two conversations would speak at once
+        assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
     assert all(status in {"processed", "delivered"} for _, status, _ in rows(home))
     assert done.returncode == 0
 

@@ -3,7 +3,6 @@
 import signal
 import sqlite3
 import time
-from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
@@ -11,16 +10,9 @@ import pytest
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import Answer, Call, Hang, Say, Think, rate_limited
 
-from .conftest import Home
+from .conftest import Home, becomes
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def gemini(home: Home) -> Iterator[LoopbackGemini]:
-    with LoopbackGemini.in_thread() as server:
-        home.environment |= {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": server.base_url}
-        yield server
 
 
 def left_behind(home: Home) -> bytes:
@@ -102,10 +94,7 @@ def test_ctrl_c_hangs_up(home: Home, gemini: LoopbackGemini) -> None:
     assert process.stdout.read(3) == "a b"
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=10) == 130
-    deadline = time.monotonic() + 10
-    while not gemini.left:
-        assert time.monotonic() < deadline, "the socket stays open"
-        time.sleep(0.02)
+    becomes(lambda: gemini.left, seconds=10)
 
 
 def test_doctor_asks_every_model_and_names_the_cures(home: Home, gemini: LoopbackGemini) -> None:  # K-147

@@ -2,7 +2,6 @@
 
 import json
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,13 +14,6 @@ from kesoku.testing.gemini.grammar import sign
 from .conftest import Home
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def gemini(home: Home) -> Iterator[LoopbackGemini]:
-    with LoopbackGemini.in_thread() as server:
-        home.environment |= {"GEMINI_API_KEY": "test-key", "GOOGLE_GEMINI_BASE_URL": server.base_url}
-        yield server
 
 
 def until(stdout: IO[str], kind: str) -> list[dict[str, Any]]:
@@ -94,7 +86,7 @@ def test_thoughts_parallel_tools_an_image_an_interruption_and_a_rate_limit(
     ]
 
     image = {"inline_data": {"mime_type": "image/png", "data": picture.read_bytes()}}
-    asked = {"role": "user", "parts": [text("What colour, and how much?"), image]}
+    asked = {"role": "user", "parts": [text("What colour, and how much?"), text("[File a photo.png]"), image]}
     calls = [
         {"function_call": {"name": "calculate", "args": {"expression": sum_}, "id": f"fc-{number}"}}
         for number, sum_ in ((1, "6*7"), (2, "1+1"))

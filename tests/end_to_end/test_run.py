@@ -4,12 +4,11 @@ import json
 import signal
 import sqlite3
 import subprocess
-import time
 from contextlib import closing, suppress
 
 import pytest
 
-from .conftest import PLUGIN, Home, Station
+from .conftest import PLUGIN, Home, Station, becomes
 
 pytestmark = pytest.mark.slow
 
@@ -22,18 +21,15 @@ def statuses(home: Home) -> list[tuple[str, str, str]]:
 
 def wait_for(home: Home, text: str) -> None:
     """Wait until a message with this text is in processing."""
-    deadline = time.monotonic() + 30
     query = "SELECT count(*) FROM messages WHERE status = 'processing' AND content LIKE ?"
-    while time.monotonic() < deadline:
+
+    def runs() -> bool:
         if home.database.exists():
-            with closing(sqlite3.connect(home.database)) as connection:
-                try:
-                    if connection.execute(query, (f"%{text}%",)).fetchone()[0]:
-                        return
-                except sqlite3.OperationalError:
-                    pass
-        time.sleep(0.02)
-    raise AssertionError(f"{text!r} never ran")
+            with closing(sqlite3.connect(home.database)) as connection, suppress(sqlite3.OperationalError):
+                return bool(connection.execute(query, (f"%{text}%",)).fetchone()[0])
+        return False
+
+    becomes(runs, told=lambda: f"{text!r} never ran")
 
 
 def test_a_person_on_a_platform_is_answered(station: Station) -> None:  # K-136
@@ -112,10 +108,12 @@ def test_killed_servers_lose_nothing_and_double_nothing(station: Station, kills:
     run = station.home.start("run")
     station.platform.say("hall", "what is 6 * 7?")
     station.shows("hall", "42")
-    deadline = time.monotonic() + 40
-    while any(status in {"pending_agent", "processing", "pending"} for _, _, status in statuses(station.home)):
-        assert time.monotonic() < deadline, statuses(station.home)
-        time.sleep(0.05)
+
+    def found() -> list[tuple[str, str, str]]:
+        return statuses(station.home)
+
+    waiting = {"pending_agent", "processing", "pending"}
+    becomes(lambda: not waiting & {status for _, _, status in found()}, seconds=40, told=found)
     run.send_signal(signal.SIGTERM)
     run.wait(timeout=30)
     answered = [status for _, kind, status in statuses(station.home) if kind == "user_prompt"]
@@ -167,11 +165,8 @@ def test_json_chat_sees_turns_of_a_served_channel(station: Station) -> None:
 
 def test_yes_at_the_terminal_is_no_yes_for_a_remote_channel(station: Station) -> None:  # N-17
     chat = station.home.start("chat", "--yes", "--session", "room:kitchen", "run touch trespass")
-    deadline = time.monotonic() + 30
-    while not asked(station.home):
-        assert chat.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    becomes(lambda: asked(station.home) or chat.poll() is not None)
+    assert chat.poll() is None
     assert not list(station.home.folder.rglob("trespass"))
 
 

@@ -9,8 +9,8 @@ from contextlib import closing
 
 import pytest
 
-from ..adapters.cli.conftest import DEADLINE, Terminal  # noqa: TID252
-from .conftest import KESOKU, Home
+from ..adapters.cli.conftest import Terminal  # noqa: TID252
+from .conftest import KESOKU, Home, becomes
 
 pytestmark = pytest.mark.slow
 
@@ -82,14 +82,6 @@ def rows(home: Home, column: str = "status", kind: str = "user_prompt") -> list[
     with closing(sqlite3.connect(home.database)) as connection:
         found = connection.execute(f"SELECT {column} FROM messages WHERE kind = ? ORDER BY seq", (kind,))
         return [row[0] for row in found]
-
-
-def becomes(reached: Callable[[], object]) -> None:
-    """Wait for a condition that no screen shows."""
-    deadline = time.monotonic() + DEADLINE
-    while not reached():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
 
 
 def test_a_whole_turn(chat: Chat) -> None:  # K-162 K-198 K-202 K-206

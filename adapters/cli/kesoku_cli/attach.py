@@ -15,7 +15,7 @@ ATTACH = "/attach"
 
 def named(text: str) -> Sequence[str] | None:
     """The files that a message `/attach FILE ...` names, quoted as in a shell; None for any other message."""
-    word, _, names = text.strip().partition(" ")
+    word, names, *_ = [*text.split(maxsplit=1), "", ""]
     if word != ATTACH:
         return None
     try:
@@ -24,7 +24,7 @@ def named(text: str) -> Sequence[str] | None:
         return [names.strip()]
 
 
-class Luggage:
+class PendingFiles:
     """What goes along with the next message to `target`."""
 
     def __init__(self, inbox: Inbox, target: Address) -> None:
@@ -45,10 +45,14 @@ class Luggage:
         self._files.append(file)
         return f"{visible(file.name)} goes along with your next message"
 
-    def hand_over(self) -> tuple[Attachment, ...]:
+    def take(self) -> tuple[Attachment, ...]:
         """The files, for the message that goes now."""
         files, self._files = tuple(self._files), []
         return files
+
+    def put_back(self, files: Sequence[Attachment]) -> None:
+        """The message with these files was not taken: they go along with the next one."""
+        self._files = [*files, *self._files]
 
 
 def _path(name: str) -> Path:

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from kesoku import Address, MessageStatus, Record
 from kesoku.adapter import Inbox, Pressed, Principal, Prompt
-from kesoku_cli.attach import ATTACH, Luggage, named
+from kesoku_cli.attach import ATTACH, PendingFiles, named
 from kesoku_cli.frontend import FrontEnd
 from kesoku_cli.sitting import NOBODY_READS, Sitting
 
@@ -26,7 +26,7 @@ class Person:
         self._inbox, self._front, self._sitting, self._target = inbox, front, sitting, target
         self._principal = Principal(user_id=LOCAL, display_name=author)
         self._in_order = in_order
-        self._luggage = Luggage(inbox, target)
+        self._files = PendingFiles(inbox, target)
         self._acts: asyncio.Queue[Act] = asyncio.Queue()
         self._urgent: asyncio.Queue[Act] = asyncio.Queue()
         self._at_rest = asyncio.Event()
@@ -95,24 +95,27 @@ class Person:
         key = str(uuid4())
         if self._in_order:
             await self._at_rest.wait()
+        files = () if _is_command(text) else self._files.take()
         prompt = Prompt(
             keys=(key,),
             address=self._target,
             principal=self._principal,
             text=text,
             said=text,
-            attachments=() if _is_command(text) else self._luggage.hand_over(),
+            attachments=files,
         )
         for record in await self._inbox.accept([prompt]):
             refused = _is_refusal(record, text)
             self._sitting.asked(record, refused=refused)
+            if refused:
+                self._files.put_back(files)
             if refused and record.status is MessageStatus.DELIVERED:
                 # The core says it once a minute; here every message gets its answer.
                 self._front.notice(record.message.rendered)
 
     async def _attach(self, names: Sequence[str]) -> None:
         for name in names:
-            self._front.notice(await self._luggage.add(name))
+            self._front.notice(await self._files.add(name))
         if not names:
             self._front.notice(f"{ATTACH} needs the name of a file, such as {ATTACH} photo.png")
 

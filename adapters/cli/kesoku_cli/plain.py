@@ -109,9 +109,13 @@ class Plain:
         """Write what is missing; all of it, with a mark, if another text stands there."""
         whole, shown = visible(text).strip(), "".join(self._streamed).lstrip()
         self._streamed = []
+        words = shown.rstrip()  # an answer that is cut loses the space at its end
+        rest = whole.removeprefix(words)
         if whole.startswith(shown):
             self._out.write(whole[len(shown) :])
-        elif whole != shown.rstrip():
+        elif whole == words + rest and not rest[:1].strip():
+            self._out.write(rest)
+        else:
             self.notice("the answer differs from what is written above:")
             self._out.write(whole)
         self._end_line()

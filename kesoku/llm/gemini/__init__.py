@@ -1,4 +1,22 @@
-"""Google Gemini: `model.py` drives a step, `wire.py` and `reply.py` translate, `failure.py` names what goes wrong."""
+"""Google Gemini.
+
+==============================  ==============================================================
+To see                          Open
+==============================  ==============================================================
+what a table of the config has  config.py
+what a model family can do      profile.py: the one table, nothing else asks for a model's name
+the life of one answer          model.py: attempts, retries, repairs; attempt.py: one request
+what is sent                    composer.py: all of it; wire.py: history, tools, settings;
+                                media.py, kind.py, convert.py, upload.py: files; cache.py: the
+                                start that stays with the provider; repair.py: signatures;
+                                size.py: an estimate of the tokens of files
+what comes back                 reply.py: chunks; ending.py: why an answer ended
+what goes wrong                 failure.py: foreign exceptions; refusal.py: what the API says;
+                                call.py: where it happened, and the key that must not be told
+connections and logins          client.py, login.py
+`kesoku doctor`                 check.py
+==============================  ==============================================================
+"""
 
 import os
 from collections.abc import Sequence

@@ -17,6 +17,7 @@ from kesoku.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+from kesoku.llm.gemini.attempt import chunks
 from kesoku.llm.gemini.call import Call
 from kesoku.llm.gemini.client import Endpoint, borrow, give_back
 from kesoku.llm.gemini.config import GeminiConfig, endpoint_of, host_of
@@ -125,13 +126,10 @@ class _Examination:
             "thinking_config": self._profile.thinking("off"),
             "automatic_function_calling": {"disable": True},
         }
+        wire = {"model": self.config.model, "contents": "Say OK.", "config": config}
         try:
-            with foreign_errors(self._call):
-                opened = await client.aio.models.generate_content_stream(
-                    model=self.config.model, contents="Say OK.", config=config
-                )
-                async with aclosing(opened) as chunks:
-                    seen = [chunk async for chunk in chunks]
+            async with aclosing(chunks(client, wire, token=None, first=self._call, idle=self._call)) as answer:
+                seen = [chunk async for chunk in answer]
         except ModelNotFound as error:
             raise await self._not_found(client, error.message) from error
         if not seen:
@@ -172,7 +170,7 @@ class _Examination:
 
 def _finding(name: str, error: ModelError, more: str = "") -> Finding:
     severity = Severity.WARNING if isinstance(error, ModelRateLimited) else Severity.ERROR
-    fix = error.cure or f"correct [models.{name}]"
+    fix = error.cure or f"correct [models.{name}]{' or the proxy' if more else ''}"
     return Finding(check=_check(name), severity=severity, text=error.cause + more, fix=fix)
 
 

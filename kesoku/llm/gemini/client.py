@@ -7,6 +7,7 @@ Retries and time limits of the SDK and of the transport are off; `GeminiModel` h
 
 import asyncio
 import hashlib
+import logging
 import ssl
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
@@ -138,13 +139,15 @@ def _open(endpoint: Endpoint) -> _Client:
     from google import genai
     from google.genai import types
 
+    # It names a key of the environment that is not used, and calls that are meant to be there.
+    logging.getLogger("google_genai").setLevel(logging.ERROR)
     context = _trust()
     unbounded = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
     transport = httpx2.AsyncClient(
         verify=context,
         timeout=None,
         limits=unbounded,
-        follow_redirects=True,
+        follow_redirects=False,  # else the key would go along, to any host
         event_hooks={"response": [_remember]},
         auth=signing() if endpoint.vertex else None,
     )

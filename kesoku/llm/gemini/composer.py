@@ -52,11 +52,12 @@ class Composer:
         self._cache = PrefixCache(minimum=minimum, minutes=config.cache_minutes, call=call)
         self._signatures = Signatures()
 
-    async def compose(self, request: CompiledRequest, client: Any) -> Composed:
-        """The request as it is sent now. Raises nothing of the provider's."""
+    async def compose(self, request: CompiledRequest, client: Any, *, cached: bool) -> Composed:
+        """The request as it is sent now; `cached`: whether a cache may be in it. Raises nothing of the provider's."""
         media = await self._media.parts(request.turns, client)
         whole = await asyncio.to_thread(self._whole, request, media)
-        return Composed(wire=await self._cache.apply(whole, client), whole=whole, media=media)
+        applied = await self._cache.apply(whole, client)
+        return Composed(wire=applied if cached else whole, whole=whole, media=media)
 
     async def repair(self, composed: Composed, what: str) -> bool:
         """Do without what was refused from now on; whether composing anew is worth a try."""

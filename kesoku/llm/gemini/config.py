@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
 
-from kesoku.errors import ModelKeyMissing, ModelKeyRejected, ModelProjectMissing
+from kesoku.errors import ModelKeyMissing, ModelKeyRejected, ModelProjectMissing, ModelUnavailable
 from kesoku.llm.gemini.client import Endpoint
 from kesoku.llm.gemini.profile import Thinking
 
@@ -18,6 +18,7 @@ VERTEX_URL_VARIABLE = "GOOGLE_VERTEX_BASE_URL"
 PROJECT_VARIABLE = "GOOGLE_CLOUD_PROJECT"
 LOCATION_VARIABLE = "GOOGLE_CLOUD_LOCATION"
 GOOGLE = "https://generativelanguage.googleapis.com"
+_ADDRESS = "an address such as 'https://gemini.example.org'"
 
 
 class GeminiConfig(BaseModel):
@@ -35,7 +36,7 @@ class GeminiConfig(BaseModel):
     """The Google Cloud project of Vertex AI; when left out, GOOGLE_CLOUD_PROJECT of the environment."""
     location: str | None = Field(default=None, pattern=r"^[a-z0-9-]+$")
     """The location of Vertex AI; when left out, GOOGLE_CLOUD_LOCATION of the environment, else global."""
-    base_url: str | None = Field(default=None, pattern=r"^https?://")
+    base_url: str | None = None
     """Another address than Google's; when left out, GOOGLE_GEMINI_BASE_URL or, for Vertex AI, GOOGLE_VERTEX_BASE_URL
     of the environment."""
     api_version: Literal["v1beta", "v1"] = "v1beta"
@@ -66,8 +67,8 @@ class GeminiConfig(BaseModel):
     @field_validator("base_url")
     @classmethod
     def _with_a_host(cls, value: str | None) -> str | None:
-        if value is not None and not host_of(value):
-            raise ValueError("an address such as 'https://gemini.example.org'")
+        if value is not None and not _is_address(value):
+            raise ValueError(f"must be {_ADDRESS}")
         return value
 
     @field_validator("vertex")
@@ -100,11 +101,12 @@ def endpoint_of(name: str, config: GeminiConfig, environment: Mapping[str, str])
         ModelKeyMissing: there is no key.
         ModelKeyRejected: it cannot be sent.
         ModelProjectMissing: it is on Vertex AI, and there is no project.
+        ModelUnavailable: the environment names something that is no address.
     """
     if config.vertex:
         return _vertex(name, config, environment)
     return Endpoint(
-        base_url=config.base_url or environment.get(BASE_URL_VARIABLE) or GOOGLE,
+        base_url=config.base_url or _named(name, BASE_URL_VARIABLE, environment) or GOOGLE,
         api_version=config.api_version,
         api_key=_key(name, config, environment),
     )
@@ -116,11 +118,23 @@ def _vertex(name: str, config: GeminiConfig, environment: Mapping[str, str]) -> 
         raise ModelProjectMissing(model=name, variable=PROJECT_VARIABLE)
     location = config.location or environment.get(LOCATION_VARIABLE, "").strip() or "global"
     return Endpoint(
-        base_url=config.base_url or environment.get(VERTEX_URL_VARIABLE) or _address(location),
+        base_url=config.base_url or _named(name, VERTEX_URL_VARIABLE, environment) or _address(location),
         api_version={"v1beta": "v1beta1"}.get(config.api_version, config.api_version),
         project=project,
         location=location,
     )
+
+
+def _named(name: str, variable: str, environment: Mapping[str, str]) -> str:
+    """The address that a variable names, or ''."""
+    address = environment.get(variable, "").strip()
+    if address and not _is_address(address):
+        raise ModelUnavailable(model=name, status=None, message=f"{variable} must be {_ADDRESS}")
+    return address
+
+
+def _is_address(text: str) -> bool:
+    return text.startswith(("http://", "https://")) and bool(host_of(text))
 
 
 def _address(location: str) -> str:

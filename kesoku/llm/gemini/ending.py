@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kesoku.messages.turn import PROMPT_REFUSED, Finish
+from kesoku.messages.turn import Finish
 
 CONTINUES = "CONTINUATION"
 """The finish reason that is none: the answer goes on in another request."""
@@ -57,7 +57,7 @@ def finished(reason: str, message: str | None) -> tuple[Finish, str]:
 
 def blocked(reason: str, message: str | None) -> str:
     """Why the prompt was refused; a reason that is new is named."""
-    return PROMPT_REFUSED + _told(BLOCKS.get(reason, "the provider stopped the request"), reason, message)
+    return _told(BLOCKS.get(reason, "the provider stopped the request"), reason, message)
 
 
 def word(value: Any) -> str:

@@ -16,10 +16,8 @@ from kesoku.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
-from kesoku.llm.gemini.call import Call, Stage
+from kesoku.llm.gemini.call import Call
 from kesoku.llm.gemini.refusal import from_api
-
-__all__ = ["Call", "Stage", "foreign", "foreign_errors", "translate"]
 
 _FOREIGN = (
     ("google.genai.errors", "APIError"),
@@ -53,16 +51,19 @@ _UNSENDABLE = _of("ValueError", "builtins") | _of(
 _UNREADABLE = (
     _of("UnknownApiResponseError ContinuationInterruptedError", "google")
     | _of("JSONDecodeError", "json")
+    | _of("UnicodeDecodeError", "builtins")
     | _of("ValidationError", "pydantic_core")
 )
+_QUOTING = _of("UnknownApiResponseError", "google") | _of("ValidationError", "pydantic_core")
 _UNREACHED = _of("OSError ImportError", "builtins") | _of("ConnectError ProxyError", "httpx", "httpx2")
-"""Kinds of failure by package and class name, so that no library is imported to ask."""
+"""Kinds of failure by package and class name, so that no library is imported to ask. What quotes the answer may quote
+thoughts, which are not for everybody."""
 
 
 def foreign() -> tuple[type[Exception], ...]:
-    """Everything that the mapper translates, of the libraries that are loaded by now."""
-    loaded = ((sys.modules.get(module), name) for module, name in _FOREIGN)
-    return (*_BUILT_IN, *(getattr(module, name) for module, name in loaded if module is not None))
+    """Everything that the mapper translates, of the libraries that are loaded by now, or in part."""
+    found = (getattr(sys.modules.get(module), name, None) for module, name in _FOREIGN)
+    return (*_BUILT_IN, *(kind for kind in found if kind is not None))
 
 
 @contextmanager
@@ -83,6 +84,7 @@ def translate(error: Exception, call: Call) -> ModelError:
     if "google.APIError" in kinds:
         return from_api(error, call)
     told = error.args[0] if kinds & _NO_LOGIN and error.args else error
+    told = "it cannot be read" if kinds & _QUOTING else told
     message = call.line(str(told) or type(error).__name__)
     if kinds & _SILENCE:
         return ModelTimeout(model=call.model, stage=call.stage, seconds=call.seconds)

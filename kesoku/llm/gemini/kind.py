@@ -19,7 +19,12 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (rb"BM.{4}\0{4}", "image/bmp"),
     (rb"II\*\0|MM\0\*", "image/tiff"),
     (rb"\0\0\x01\0", "image/x-icon"),
-    (rb".{4}ftypavi[fs]", "image/avif"),
+    (rb"icns", "image/icns"),
+    (rb"\0\0\0\x0cjP  |\xffO\xffQ", "image/jp2"),
+    (rb"8BPS\0", "image/vnd.adobe.photoshop"),
+    (rb"qoif", "image/qoi"),
+    (rb"DDS \x7c\0\0\0", "image/vnd.ms-dds"),
+    (rb".{4}ftyp(avi[fs]|(mif1|msf1).{4}(.{4}){0,12}avi[fs])", "image/avif"),
     (rb".{4}ftyp(he[iv][a-z]|mif1|msf1)", "image/heic"),
     (rb".{4}ftypM4[AB] ", "audio/mp4"),
     (rb".{4}ftypqt  ", "video/quicktime"),
@@ -51,24 +56,33 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_EITHER = frozenset({"video/mp4", "video/webm", "video/3gpp", "video/wmv"})
-"""Containers of which only the name or the sender says that there is nothing but sound in them."""
+_EITHER = frozenset({"video/mp4", "video/webm", "video/wmv"})
+"""Containers of which only the name or the sender says that there is nothing but sound in them. Not 3GP: Python's table
+says so of every film of it."""
+_TOLD_BY_CONTENT = frozenset({"application/pdf", "image/heic", "image/heif"})
+"""Types that no name and no sender can give: they would be sent unseen, and be refused."""
+_PDF, _JUNK = b"%PDF-", 1024
+"""How a PDF begins, after so many bytes of anything at most."""
 _NAMES = MimeTypes()
-"""Python's own table, the same on every machine."""
+"""Python's own table, the same on every machine, with what it lacks: names of containers with nothing but sound."""
+for _ending, _kind in {".m4a": "audio/mp4", ".weba": "audio/webm", ".wma": "audio/x-ms-wma"}.items():
+    _NAMES.add_type(_kind, _ending)
 
 
 def kind_of(head: bytes, name: str, declared: str) -> str:
     """The MIME type of a file that begins with `head`; "text/plain" for any text, UNKNOWN if nothing tells."""
-    if head.startswith(b"%PDF-"):
+    if head.startswith(_PDF):
         return "application/pdf"
     if head and encoding_of(head) is not None:
         return "text/plain"
+    if _PDF in head[:_JUNK]:
+        return "application/pdf"
     hints = [hint for hint in (_NAMES.guess_type(name)[0], _bare(declared)) if hint and hint != UNKNOWN]
     found = next((mime for pattern, mime in _SIGNATURES if re.match(pattern, head, re.DOTALL)), UNKNOWN)
     if found in _EITHER and any(hint.startswith("audio/") for hint in hints):
         return found.replace("video", "audio")
     if found == UNKNOWN:
-        found = hints[0] if hints else UNKNOWN
+        found = next((hint for hint in hints if hint not in _TOLD_BY_CONTENT), UNKNOWN)
     return UNKNOWN if found.startswith("text/") and b"\0" in head else found
 
 

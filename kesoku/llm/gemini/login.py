@@ -4,13 +4,13 @@ google-auth refreshes tokens in blocking calls. They run in threads of their own
 nor the end of the process: who waits for one may leave at any time.
 """
 
-import asyncio
 import functools
 import threading
-from collections.abc import AsyncGenerator, Callable
-from concurrent.futures import Future
+from collections.abc import AsyncGenerator
 from http import HTTPStatus
 from typing import Any
+
+from kesoku.tools.thread import in_thread
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _SECONDS = 30.0
@@ -20,7 +20,7 @@ _SECONDS = 30.0
 def signing() -> Any:
     """The `auth` of an httpx2 client: puts a token into the headers, and a new one if that is refused.
 
-    A request raises google-auth's errors. A redirect to elsewhere takes no token along; the client sees to that.
+    A request raises google-auth's errors. Every request is signed, so the client must not follow redirects.
     """
     import httpx2
 
@@ -29,11 +29,11 @@ def signing() -> Any:
             self._login = _Login()
 
         async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-            await _in_thread(functools.partial(self._login.sign, request))
+            await in_thread(functools.partial(self._login.sign, request), name="kesoku-login")
             response = yield request
             if response.status_code == HTTPStatus.UNAUTHORIZED:
                 self._login.forget()
-                await _in_thread(functools.partial(self._login.sign, request))
+                await in_thread(functools.partial(self._login.sign, request), name="kesoku-login")
                 yield request
 
     return Signing()
@@ -65,18 +65,3 @@ class _Login:
     def forget(self) -> None:
         """The next request reads them anew: somebody may have logged in meanwhile."""
         self._credentials = None
-
-
-async def _in_thread(function: Callable[[], None]) -> None:
-    outcome: Future[None] = Future()
-
-    def body() -> None:
-        try:
-            function()
-            outcome.set_result(None)
-        except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
-            outcome.set_exception(error)
-
-    outcome.set_running_or_notify_cancel()
-    threading.Thread(target=body, name="kesoku-login", daemon=True).start()
-    await asyncio.wrap_future(outcome)

@@ -29,6 +29,7 @@ from kesoku.llm.gemini.profile import Profile
 from kesoku.llm.gemini.upload import Upload, UploadFailed, Uploads
 from kesoku.llm.gemini.wire import Json, Media, clean_text, files_of
 from kesoku.messages.turn import MediaBlock, Turn
+from kesoku.render.ends import gap
 from kesoku.render.sanitise import printable_name
 
 INLINE_LIMIT = 15_000_000
@@ -37,6 +38,9 @@ TEXT_LIMIT = 512 * 1024
 """Bytes of one text file."""
 PICTURE_LIMIT = 100_000_000
 """Bytes of a picture that is opened at all."""
+
+LOST = "\ufffd"
+"""What stands for bytes that are no text."""
 
 _UPLOAD_LIMIT = 2_000_000_000
 _LIMITS = {"application/pdf": 50_000_000}
@@ -82,7 +86,7 @@ class MediaRoom:
 
     def _found(self, block: MediaBlock, left: "_Left") -> "Found":
         try:
-            with _opened(block.path) as file:
+            with opened(block.path) as file:
                 head = file.read(HEAD)
                 size = max(len(head), os.fstat(file.fileno()).st_size)
                 file.seek(0)
@@ -111,7 +115,8 @@ class MediaRoom:
         if size > left.text:
             return file.not_shown("there is no room left for its text; read a part of it")
         left.text -= size
-        return _said(f"[File {file.name}]\n{clean_text(text)}")
+        lost = "" if encoding_of(file.head) else f", not all UTF-8: {LOST} stands for what cannot be read"
+        return _said(f"[File {file.name}{lost}]\n{clean_text(text)}")
 
     def _picture(self, file: "_File", taken: str | None, left: "_Left") -> "Found":
         if file.size > PICTURE_LIMIT:
@@ -166,10 +171,11 @@ class _File:
         if self.size - mark <= 2 * half:
             return self.file.read(2 * half).decode(encoding, "replace")
         head = self.file.read(half).decode(encoding, "ignore")
-        self.file.seek(self.size - half)
-        tail = self.file.read(half).decode(encoding, "ignore")
-        left_out = self.size - mark - 2 * half
-        return f"{head}\n[... {left_out:,} of {self.size - mark:,} bytes are left out here ...]\n{tail}"
+        start = self.size - half
+        start -= (start - mark) % 4  # where a character begins in an encoding that has a mark
+        self.file.seek(start)
+        tail = self.file.read(half + 3).decode(encoding, "ignore")
+        return f"{head}{gap(start - mark - half, self.size - mark)}{tail}"
 
     def not_shown(self, why: str) -> tuple[Json, ...]:
         return _not_shown(self.block, self.kind, self.size, why)
@@ -226,7 +232,7 @@ def _weight(found: Picture | str) -> int:
     return 1_000 + (len(found.data or b"") if isinstance(found, Picture) else 0)
 
 
-def _opened(path: str) -> BinaryIO:
+def opened(path: str) -> BinaryIO:
     """A regular file; a pipe neither blocks nor counts."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if stat.S_ISREG(os.fstat(handle).st_mode):

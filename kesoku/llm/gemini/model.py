@@ -26,10 +26,11 @@ from kesoku.llm.gemini.failure import foreign_errors
 from kesoku.llm.gemini.profile import profile_of
 from kesoku.llm.gemini.refusal import used_up
 from kesoku.llm.gemini.reply import ReplyBuilder
+from kesoku.llm.gemini.size import beyond_pictures
 from kesoku.llm.gemini.wire import own_names
 from kesoku.llm.retry import NOTICED, Backoff, again
 from kesoku.llm.shared import Shared
-from kesoku.messages.turn import CompiledRequest, Delta, Retry, StreamItem
+from kesoku.messages.turn import CompiledRequest, Delta, Reply, Retry, StreamItem
 
 _PATIENCE = 90.0
 """Seconds that a request waits at the gate; beyond them another model gets its chance."""
@@ -43,6 +44,10 @@ class _Step:
     said: ReplyBuilder
     composed: Composed | None = None
     """The request as it is sent; None until it is made, and again after a repair."""
+    ticket: Ticket | None = None
+    """The place at the gate, as long as it waits there."""
+    waited: float = 0.0
+    """Seconds at the gate since the last request."""
     failed: int = 0
     repaired: set[str] = field(default_factory=set)
 
@@ -86,47 +91,46 @@ class GeminiModel:
         names = own_names(request.tools)
         said = ReplyBuilder(provider=self.provider, model=self._config.model, names=names)
         step = _Step(request=request, said=said)
-        while True:
-            try:
-                async with aclosing(self._attempt(step)) as items:
-                    async for item in items:
-                        yield item
-            except ModelError as error:
-                pause = await self._recovery(step, error)
-                if pause is None and not said.stands(error):
-                    raise
-                if pause is None:
-                    yield said.broken(error.cause)
+        try:
+            while True:
+                try:
+                    follows: Retry | Reply | None = await self._admission(step)
+                    if follows is None:
+                        async with aclosing(self._attempt(step)) as deltas:
+                            async for delta in deltas:
+                                yield delta
+                        follows = Retry(after=0.0, reason="the answer goes on") if said.continues else said.reply()
+                except ModelError as error:
+                    follows = await self._recovery(step, error)
+                if isinstance(follows, Reply):
+                    yield follows
                     return
-                why = again(error, pause)
-            else:
-                if not said.continues:
-                    yield said.reply()
-                    return
-                pause, why = 0.0, "the answer goes on"
-            async with aclosing(self._pause(step, pause, why)) as items:
-                async for item in items:
-                    yield item
+                # People are told of what they notice, and see again what still holds of what they have seen.
+                if told := said.rewind() or follows.after >= NOTICED:
+                    yield follows
+                await self._sleep(follows.after)
+                for delta in said.deltas() if told else ():
+                    yield delta
+        finally:
+            if step.ticket is not None:
+                await self._gate.leave(step.ticket)
 
     def count(self, request: CompiledRequest) -> int:
-        """Estimate of the input tokens, without network."""
-        return estimate(request)
+        """Estimate of the input tokens, without network. Looks at the files of the request."""
+        return estimate(request) + beyond_pictures(request.turns, profile_of(self._config.model))
 
     async def aclose(self) -> None:
         """Close what this model holds in the running loop. The model can be used again afterwards."""
         await self._composer.aclose()
         await give_back(self._endpoint, self)
 
-    async def _attempt(self, step: _Step) -> AsyncGenerator[Delta | Retry, None]:
-        """One HTTP request, when the gate lets it through. Raises what it failed of, or lacks to be an answer."""
-        async with aclosing(self._admission(step)) as items:
-            async for item in items:
-                yield item
+    async def _attempt(self, step: _Step) -> AsyncGenerator[Delta, None]:
+        """One HTTP request. Raises what it failed of, or lacks to be an answer."""
         said = step.said
         said.begin()
         try:
             client = await self._client()
-            step.composed = step.composed or await self._composer.compose(step.request, client)
+            step.composed = step.composed or await self._compose(step, client)
             first, idle = self._call("first_chunk"), self._call("idle")
             stream = chunks(client, step.composed.wire, token=said.token, first=first, idle=idle)
             async with aclosing(stream) as received:
@@ -145,21 +149,29 @@ class GeminiModel:
             raise ModelReferenceRefused(model=self.name, what="signature", message="it is missing")
         await self._gate.passed()
 
-    async def _admission(self, step: _Step) -> AsyncGenerator[Delta | Retry, None]:
-        """Wait until the gate opens, but not for too long. Raises ModelRateLimited."""
-        ticket, waited = await self._gate.claim(), 0.0
-        while ticket.wait > 0:
-            closed = self._closed(ticket)
-            waited += ticket.wait
-            if waited > _PATIENCE:
-                step.failed = self._backoff.retries  # who has waited for so long asks no more
-                raise closed
-            async with aclosing(self._pause(step, ticket.wait, again(closed, ticket.wait))) as items:
-                async for item in items:
-                    yield item
-            ticket = await self._gate.claim(ticket)
+    async def _admission(self, step: _Step) -> Retry | None:
+        """The pause that the gate asks for; None: go. Raises ModelRateLimited when that would take too long."""
+        ticket = step.ticket = await self._gate.claim(step.ticket)
+        if ticket.wait <= 0:
+            step.ticket, step.waited = None, 0.0
+            return None
+        closed = self._closed(ticket)
+        step.waited += ticket.wait
+        if step.waited > _PATIENCE:
+            step.failed = self._backoff.retries  # who has waited for so long asks no more
+            raise closed
+        return Retry(after=ticket.wait, reason=again(closed, ticket.wait))
 
-    async def _recovery(self, step: _Step, error: ModelError) -> float | None:
+    async def _recovery(self, step: _Step, error: ModelError) -> Retry | Reply:
+        """What follows a failure: another request, or the answer as far as it came. Raises the error without either."""
+        pause = await self._pause(step, error)
+        if pause is not None:
+            return Retry(after=pause, reason=again(error, pause))
+        if step.said.stands(error):
+            return step.said.broken(error.cause)
+        raise error
+
+    async def _pause(self, step: _Step, error: ModelError) -> float | None:
         """Seconds until the step may go on after a failure; None: it cannot."""
         if not step.said.resumable:
             return None
@@ -178,15 +190,8 @@ class GeminiModel:
         composed, step.composed = step.composed, None
         return await self._composer.repair(composed, what)
 
-    async def _pause(self, step: _Step, seconds: float, why: str) -> AsyncGenerator[Delta | Retry, None]:
-        """Sleep. People are told if they notice; they see again what still holds of what they have seen."""
-        told = step.said.rewind() or seconds >= NOTICED
-        if told:
-            yield Retry(after=seconds, reason=why)
-        await self._sleep(seconds)
-        if told:
-            for delta in step.said.deltas():
-                yield delta
+    async def _compose(self, step: _Step, client: Any) -> Composed:
+        return await self._composer.compose(step.request, client, cached="cache" not in step.repaired)
 
     async def _client(self) -> Any:
         with foreign_errors(self._call("first_chunk")):

@@ -98,7 +98,10 @@ def _row(pattern: str, thinks_by: Literal["level", "budget", "none"], steps: Any
 
 
 PROFILES: tuple[Profile, ...] = (
-    _row("*-image*", "none", _NONE, context=65_536, output=32_768, media=_IMAGES, cache_minimum=None),
+    *(
+        _row(pattern, "none", _NONE, context=65_536, output=32_768, media=_IMAGES, cache_minimum=None)
+        for pattern in ("*-image*", "*nano-banana*")
+    ),
     _row(
         "gemma-*",
         "none",

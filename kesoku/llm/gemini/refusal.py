@@ -6,8 +6,9 @@ ErrorInfo. One table; the first row that applies wins, and what no row knows is 
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time, timedelta
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 from kesoku.errors import (
     ModelAccessDenied,
@@ -21,10 +22,9 @@ from kesoku.errors import (
     ModelRequestRefused,
     ModelUnavailable,
 )
-from kesoku.llm.gate import day_end
 from kesoku.llm.gemini.call import Call
 
-_DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
+_DELAY = re.compile(r"(\d{1,9}(?:\.\d+)?)s")
 _TOO_LONG = re.compile(r"input token count \((\d+)\) exceeds the maximum number of tokens allowed \((\d+)\)")
 _FILE = re.compile(r"\b(?:access|use) the file\b|\bthe file \S+ (?:is|was|has)\b|\bfiles/[a-z0-9]|\bfile[ _]?uri\b")
 _PASSING = frozenset({408, 409, 425, 499})
@@ -49,14 +49,21 @@ def used_up(call: Call, until: float, message: str) -> ModelRateLimited:
     )
 
 
+def day_end(now: float) -> float:
+    """The next midnight in California, where the quotas of a day begin anew; wall clock seconds."""
+    today = datetime.fromtimestamp(now, ZoneInfo("America/Los_Angeles"))
+    return datetime.combine(today.date() + timedelta(days=1), time(), today.tzinfo).timestamp()
+
+
 class Refusal:
     """An APIError read defensively: its body may be JSON, a list, HTML or nothing."""
 
     def __init__(self, error: Any, call: Call) -> None:
         self.call = call
         self.code = error.code if isinstance(error.code, int) else 0
-        self.message = call.line(error.message if isinstance(error.message, str) else str(error))
+        self.message = call.line(error.message if isinstance(error.message, str) else str(error)) or "no message"
         self.status = f"{self.code} {error.status or ''}".strip()
+        self._response = error.response
         body = error.details.get("error") if isinstance(error.details, Mapping) else None
         details = body.get("details") if isinstance(body, Mapping) else None
         self._details = [d for d in details if isinstance(d, Mapping)] if isinstance(details, list) else []
@@ -76,6 +83,12 @@ class Refusal:
         """Where in Google's console the API that is off is switched on, as words; '' if it is not said."""
         page = self._about("activationUrl")
         return f" at {page}" if page.startswith("https://console.") else ""
+
+    @property
+    def elsewhere(self) -> str:
+        """Where a redirect leads, as words; '' for anything else."""
+        headers = getattr(self._response, "headers", None) or {}
+        return self.call.line(str(headers.get("location", ""))) if 300 <= self.code < 400 else ""
 
     @property
     def retry_after(self) -> float | None:
@@ -107,6 +120,11 @@ _Build = Callable[[Refusal], ModelError]
 
 def _refused(refusal: Refusal) -> ModelError:
     return ModelRequestRefused(model=refusal.call.model, status=refusal.status, message=refusal.message)
+
+
+def _redirected(refusal: Refusal) -> ModelError:
+    message = f"it leads to {refusal.elsewhere}, where nothing is sent; correct base_url"
+    return ModelRequestRefused(model=refusal.call.model, status=refusal.status, message=message)
 
 
 def _key(refusal: Refusal) -> ModelError:
@@ -156,6 +174,7 @@ def _about_a_file(refusal: Refusal) -> bool:
 
 
 _RULES: tuple[tuple[Callable[[Refusal], bool], _Build], ...] = (
+    (lambda r: bool(r.elsewhere), _redirected),
     (lambda r: r.reason.startswith("API_KEY") or r.says("api key not valid", "api key expired"), _key),
     (lambda r: r.code == 401 or r.says("reported as leaked"), _key),
     (lambda r: r.code == 403 and r.says("unregistered callers"), _key),
@@ -165,7 +184,11 @@ _RULES: tuple[tuple[Callable[[Refusal], bool], _Build], ...] = (
     ),
     (
         lambda r: r.says("location is not supported"),
-        _denied("this region is not served", "use a server in a supported region or another provider"),
+        _denied(
+            "this region is not served",
+            "use a server in a supported region or another provider",
+            on_vertex="choose another location, or use a server in a supported region",
+        ),
     ),
     (
         lambda r: r.code in {400, 403, 404} and r.says("cachedcontent", "cached content", "cached_content"),

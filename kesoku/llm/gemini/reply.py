@@ -8,12 +8,14 @@ brought it, and says again what came later. Without a token, a step that broke o
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from uuid_utils import uuid7
 
 from kesoku.errors import ModelError
 from kesoku.llm.gemini.ending import CONTINUES, UNSIGNED, blocked, finished, word
+from kesoku.llm.gemini.wire import clean
 from kesoku.messages.turn import CallBlock, Delta, Finish, Reply, TextBlock, Usage
 
 MOST_HOPS = 8
@@ -52,7 +54,7 @@ class ReplyBuilder:
         self._hops += self._reason == CONTINUES
         self._sent = self.token
         self._reason, self._message, self._block = "", None, ""
-        self._stage = "no chunk"
+        self._stage, self._half = "no chunk", ""
 
     def feed(self, chunk: Any) -> Iterator[Delta]:
         """Take one chunk; what it adds for people who watch."""
@@ -61,14 +63,15 @@ class ReplyBuilder:
         self._stage = "no candidate" if self._stage == "no chunk" else self._stage
         if (feedback := chunk.prompt_feedback) and (reason := word(feedback.block_reason)):
             self._block = blocked(reason, feedback.block_reason_message)
-        for candidate in (chunk.candidates or ())[:1]:
+        for candidate in (candidate for candidate in chunk.candidates or () if not candidate.index):
             yield from self._content(candidate.content)
             self._state(candidate)
 
     @property
     def usage(self) -> Usage:
         """Of all requests: each counts up its own, and says its sum in every chunk."""
-        return self._spent + self._usage
+        whole = self._spent + self._usage
+        return replace(whole, last=self._usage.prompt) if self._spent.total and self._usage.prompt else whole
 
     @property
     def answered(self) -> bool:
@@ -141,7 +144,7 @@ class ReplyBuilder:
 
     def _finish(self) -> tuple[Finish, str]:
         if self._block:
-            return Finish.BLOCKED, self._block
+            return Finish.REFUSED, self._block
         if not self._reason:
             return Finish.STOP, "the stream ended without a finish reason, after complete calls"
         finish, detail = finished(self._reason, self._message)
@@ -174,7 +177,7 @@ class ReplyBuilder:
                 CallBlock(
                     call_id=f"call_{uuid7().hex}",
                     name=name,
-                    arguments=call.args or {},
+                    arguments=clean(call.args or {}),
                     signature=signature,
                     wire_id=call.id,
                 )
@@ -182,10 +185,20 @@ class ReplyBuilder:
         elif kind := _foreign_kind(part):
             self._left_out.append(kind)
         elif part.text or signature is not None:
-            text, thought = part.text or "", bool(part.thought)
+            text, thought = self._whole(part.text or ""), bool(part.thought)
             self._text(TextBlock(text=text, thought=thought, signature=signature))
             if text:
                 yield Delta(text=text, thought=thought)
+
+    def _whole(self, text: str) -> str:
+        """`text` in whole characters: half of one at the end waits for the next part, half of none is dropped."""
+        text = self._half + text
+        if text.isascii():
+            self._half = ""
+            return text
+        self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+        data = text.removesuffix(self._half).encode("utf-16", "surrogatepass")
+        return data.decode("utf-16", "ignore")
 
     def _text(self, block: TextBlock) -> None:
         last = self._blocks[-1] if self._blocks else None

@@ -92,8 +92,7 @@ class Uploads:
             except UploadFailed as error:
                 self._failed[key] = (error.reason, self._now() + _SOUR)
                 raise
-            await self._remember(key, file)
-            return str(file.uri)
+            return await self._remember(key, file)
 
     async def forget(self, uris: Collection[str]) -> None:
         """These references are of no use any more."""
@@ -109,16 +108,17 @@ class Uploads:
         if key in self._failed:
             raise UploadFailed(self._failed[key][0])
 
-    async def _remember(self, key: str, file: Any) -> None:
+    async def _remember(self, key: str, file: Any) -> str:
+        """The reference from now on: that of another process which was quicker, so that everybody's stays the same."""
         now = self._now()
         ends = file.expiration_time.timestamp() if isinstance(file.expiration_time, datetime) else now + LIFE
         entry = {"uri": str(file.uri), "until": min(ends, now + LIFE) - MARGIN}
 
-        def change(old: Any) -> tuple[Any, None]:
+        def change(old: Any) -> tuple[Any, str]:
             live = {each: found for each, found in _entries(old).items() if found["until"] > now}
-            return {**live, key: entry}, None
+            return live, str(live.setdefault(key, entry)["uri"])
 
-        await self._shared.update(self._subject, change)
+        return await self._shared.update(self._subject, change)
 
     async def _ready(self, content: Upload, client: Any) -> Any:
         """The uploaded file, processed."""

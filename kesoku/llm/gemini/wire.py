@@ -14,7 +14,7 @@ Grammar: https://ai.google.dev/gemini-api/docs/function-calling and .../thought-
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kesoku.llm.gemini.profile import Profile
@@ -32,6 +32,10 @@ _LEGAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 Json = dict[str, Any]
 Media = Mapping[MediaBlock, tuple[Json, ...]]
 """What each file of a request becomes: bytes, the reference of an upload, or words."""
+Show = Callable[[MediaBlock], tuple[Json, ...]]
+"""What stands for a file where it is named next."""
+Files = Sequence[tuple[str, tuple[Json, ...]]]
+"""The files of a result: name, and what stands for it."""
 
 
 def clean(value: Any) -> Any:
@@ -73,14 +77,19 @@ def own_names(tools: Iterable[ToolSpec]) -> dict[str, str]:
 def to_contents(turns: Iterable[Turn], profile: Profile, media: Media) -> list[Json]:
     """The history, with `media` in the place of its files. A turn without any part is left out.
 
-    A file that an earlier turn has shown is not sent again: a line points back to it.
+    A file goes out once, under its name, as people speak of it. After that a line says that it is the same one, so that
+    a request never has more of it than its limits were held against.
     """
-    contents = []
-    shown: dict[MediaBlock, tuple[Json, ...]] = {}
-    for turn in turns:
-        if parts := _parts(turn, profile, {**media, **shown}):
-            contents.append({"role": turn.role, "parts": parts})
-        shown |= {file: _above(file) for file in files_of(turn) if any("text" not in part for part in media[file])}
+    given: set[MediaBlock] = set()
+
+    def show(file: MediaBlock) -> tuple[Json, ...]:
+        if file in given:
+            return ({"text": f"[File {printable_name(file.name, 120)} again, the same as before]"},)
+        given.add(file)
+        return _named(file, media[file])
+
+    written = ((turn.role, _parts(turn, profile, show)) for turn in turns)
+    contents = [{"role": role, "parts": parts} for role, parts in written if parts]
     if not contents or contents[-1]["role"] == "model":
         contents.append({"role": "user", "parts": [{"text": GO_ON}]})
     return contents
@@ -125,12 +134,14 @@ def _declaration(tool: ToolSpec) -> Json:
     }
 
 
-def _parts(turn: Turn, profile: Profile, media: Media) -> list[Json]:
+def _parts(turn: Turn, profile: Profile, show: Show) -> list[Json]:
     blocks = sorted(turn.blocks, key=lambda block: turn.role == "user" and not isinstance(block, ResultBlock))
-    results = [block for block in blocks if isinstance(block, ResultBlock)]
-    parts = [_response(block, profile, media) for block in results]
-    parts += [part for block in results for part in _beside(block, profile, media)]
-    parts += [part for block in blocks for part in _of_block(block, media)]
+    results = [
+        (block, [(file.name, show(file)) for file in block.media]) for block in blocks if isinstance(block, ResultBlock)
+    ]
+    parts = [_response(block, profile, files) for block, files in results]
+    parts += [part for block, files in results for part in _beside(block, profile, files)]
+    parts += [part for block in blocks for part in _of_block(block, show)]
     calls = [block for block in blocks if isinstance(block, CallBlock)]
     if profile.signatures and calls and calls[0].signature is None:
         first = next(part for part in parts if "function_call" in part)
@@ -138,12 +149,19 @@ def _parts(turn: Turn, profile: Profile, media: Media) -> list[Json]:
     return parts
 
 
-def _of_block(block: Block, media: Media) -> Iterable[Json]:
+def _named(file: MediaBlock, parts: tuple[Json, ...]) -> tuple[Json, ...]:
+    """`parts` under the name of the file; words about it begin with that already."""
+    if any("text" in part for part in parts):
+        return parts
+    return ({"text": f"[File {printable_name(file.name, 120)}]"}, *parts)
+
+
+def _of_block(block: Block, show: Show) -> Iterable[Json]:
     """The parts of anything but a result."""
     if isinstance(block, TextBlock):
         return _text(block)
     if isinstance(block, MediaBlock):
-        return media[block]
+        return show(block)
     if isinstance(block, CallBlock):
         call = {"name": wire_name(block.name), "args": clean(block.arguments), **_id(block.wire_id)}
         return [{"function_call": call, **_signed(block.signature)}]
@@ -157,12 +175,12 @@ def _text(block: TextBlock) -> list[Json]:
     return [{"text": clean_text(block.text), **thought, **_signed(block.signature)}]
 
 
-def _response(block: ResultBlock, profile: Profile, media: Media) -> Json:
+def _response(block: ResultBlock, profile: Profile, files: Files) -> Json:
     """A result, with the pictures that the family takes there; words about its files are part of what it says."""
     said: Json = {"output": clean(block.output)}
     if block.error is not None:
         said = {"error": clean_text(block.error), **(said if block.output else {})}
-    parts = [part for each in block.media for part in media[each]]
+    parts = [part for _, shown in files for part in shown]
     if notes := [part["text"] for part in parts if "text" in part]:
         said["notes"] = notes
     within = [part for part in parts if profile.in_result(part)]
@@ -170,17 +188,13 @@ def _response(block: ResultBlock, profile: Profile, media: Media) -> Json:
     return {"function_response": response | ({"parts": within} if within else {})}
 
 
-def _beside(block: ResultBlock, profile: Profile, media: Media) -> Iterable[Json]:
+def _beside(block: ResultBlock, profile: Profile, files: Files) -> Iterable[Json]:
     """The files of a result that cannot be in it, each under a line that says whose it is."""
-    for each in block.media:
-        parts = [part for part in media[each] if "text" not in part and not profile.in_result(part)]
+    for name, shown in files:
+        parts = [part for part in shown if "text" not in part and not profile.in_result(part)]
         if parts:
-            yield {"text": f"[File {printable_name(each.name, 120)} from the result of {wire_name(block.name)}]"}
+            yield {"text": f"[File {printable_name(name, 120)} from the result of {wire_name(block.name)}]"}
             yield from parts
-
-
-def _above(file: MediaBlock) -> tuple[Json, ...]:
-    return ({"text": f"[File {printable_name(file.name, 120)} is shown above]"},)
 
 
 def _id(wire_id: str | None) -> Json:

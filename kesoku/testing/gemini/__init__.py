@@ -1,4 +1,10 @@
-"""A loopback Gemini for tests of your own: see `LoopbackGemini`."""
+"""A loopback Gemini for tests of your own: see `LoopbackGemini`.
+
+`server.py` is the server, `rules.py` its options, `script.py` what it can be told to answer. A request comes in by
+`request.py` and `door.py` and is held against `shape.py`, `grammar.py`, `media.py`, `quota.py` and `estimate.py`;
+`generation.py` puts these together. `brain.py` answers without a script, `stream.py` sends, `continuation.py` goes on.
+`file.py`, `cache.py` and `vertex.py` are the services beside the models.
+"""
 
 from kesoku.testing.gemini.cache import StoredCache
 from kesoku.testing.gemini.file import StoredFile

@@ -25,7 +25,10 @@ def main() -> None:
     parser.add_argument("--blocks", metavar="PATTERN", help="what the user must not write")
     given = parser.parse_args()
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(vars(given)))
+        try:
+            asyncio.run(_serve(vars(given)))
+        except OSError as error:
+            parser.exit(1, f"{error}\n")
 
 
 if __name__ == "__main__":

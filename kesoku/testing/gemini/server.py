@@ -182,10 +182,12 @@ class LoopbackGemini(Rules):
         self._record(replace(seen, refused=refused, answer=scripted))
         try:
             return await self._send(request, seen, answer, whole)
-        except (asyncio.CancelledError, ConnectionError):
+        except (asyncio.CancelledError, ConnectionError) as error:
             with self._changed:
                 self.left += 1
                 self._changed.notify_all()
+            if isinstance(error, ConnectionError):
+                return web.Response()  # nobody gets it, and nothing is logged
             raise
 
     def _record(self, seen: Seen) -> None:

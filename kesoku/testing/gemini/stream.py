@@ -29,6 +29,7 @@ from kesoku.testing.gemini.script import (
     Think,
 )
 
+_HALF = re.compile("[\ud800-\udfff]")
 _PAIR = re.compile(rb"\\ud[89ab]..(?=\\u)")
 
 
@@ -96,9 +97,8 @@ async def play(request: web.Request, said: Iterator[Any], *, gap: float, then: A
         for piece in torn(event, ascii_only=number % 2 == 1):
             await response.write(piece if packer is None else packer.compress(piece) + packer.flush(zlib.Z_SYNC_FLUSH))
     await fault(request, then)
-    if packer is not None:
+    if packer is not None and not isinstance(then, Reset):
         await response.write(packer.flush())
-    await response.write_eof()
     return response
 
 
@@ -116,10 +116,14 @@ async def fault(request: web.Request, which: Any) -> None:
 def torn(event: Any, *, ascii_only: bool) -> tuple[bytes, bytes]:
     """One event in two pieces: torn inside a character if it has a long one, else in the middle.
 
-    In ASCII that is between the two escapes of a surrogate pair. Both line ends are in use.
+    In ASCII that is between the two escapes of a surrogate pair; half a pair can only be an escape. Both line ends are
+    in use.
     """
     end = "\n\n" if ascii_only else "\r\n\r\n"
-    data = f"data: {json.dumps(event, ensure_ascii=ascii_only)}{end}".encode("utf-8", "surrogatepass")
+    said = json.dumps(event, ensure_ascii=ascii_only)
+    if not ascii_only and _HALF.search(said):
+        said = json.dumps(event)
+    data = f"data: {said}{end}".encode()
     pair = _PAIR.search(data)
     long = next((at + 1 for at, byte in enumerate(data) if byte >= 0xC0), len(data) // 2)
     at = pair.end() if pair else long
@@ -150,8 +154,7 @@ def _call(voice: Voice, call: Call, *, signed: bool) -> dict[str, Any]:
 
 
 def _texts(voice: Voice, part: Say | Think) -> Iterator[dict[str, Any]]:
-    size = part.piece or len(part.text) or 1
-    pieces = [part.text[at : at + size] for at in range(0, len(part.text), size)]
+    pieces = _pieces(part.text, part.piece)
     for number, piece in enumerate(pieces, 1):
         wire: dict[str, Any] = {"text": piece}
         if isinstance(part, Think):
@@ -159,6 +162,17 @@ def _texts(voice: Voice, part: Say | Think) -> Iterator[dict[str, Any]]:
         elif part.signed and number == len(pieces):
             wire["thoughtSignature"] = _text(voice.sign(wire))
         yield wire
+
+
+def _pieces(text: str, size: int) -> list[str]:
+    """Pieces of `size` UTF-16 units, so that a pair may be torn into two events; the last begins with a character."""
+    data = text.encode("utf-16-le", "surrogatepass")
+    step = 2 * size or len(data) or 1
+    pieces = [data[at : at + step].decode("utf-16-le", "surrogatepass") for at in range(0, len(data), step)]
+    if len(pieces) > 1 and "\udc00" <= pieces[-1][0] <= "\udfff":
+        pieces[-2:] = [pieces[-2][:-1], pieces[-2][-1] + pieces[-1]]
+        pieces[-1] = pieces[-1].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return [piece for piece in pieces if piece]
 
 
 def _last(voice: Voice, answer: Answer) -> dict[str, Any]:

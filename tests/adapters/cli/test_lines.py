@@ -115,6 +115,13 @@ def test_an_answer_is_what_was_written(text: str, cuts: list[int]) -> None:
     assert out.getvalue().decode().split() == single.getvalue().decode().split()
 
 
+def test_an_answer_that_is_cut_at_a_space_is_written_once() -> None:
+    front, out = plain()
+    front.answer_delta("one two \n")
+    front.answer("one two\n\n*[cut]*")
+    assert out.getvalue().decode().split() == ["one", "two", "*[cut]*"]
+
+
 def test_another_answer_is_marked() -> None:
     front, out = plain()
     front.answer_delta("one two")

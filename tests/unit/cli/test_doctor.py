@@ -12,7 +12,6 @@ from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import rate_limited
 
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GEMINI_BASE_URL", "KESOKU_CONFIG")
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 
 @pytest.fixture
@@ -36,8 +35,10 @@ class Doctor:
 
 
 @pytest.fixture
-def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Doctor:
-    for name in (*KEYS, *PROXIES, *map(str.lower, PROXIES)):
+def doctor(
+    tmp_path: Path, no_proxy: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Doctor:
+    for name in KEYS:
         monkeypatch.delenv(name, raising=False)
     for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path))

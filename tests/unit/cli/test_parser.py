@@ -84,6 +84,7 @@ def test_every_error_has_a_documented_exit_code_that_is_no_success() -> None:
     [
         ("ConfigInvalid", Exit.CONFIG),
         ("ModelKeyMissing", Exit.CONFIG),
+        ("ModelProjectMissing", Exit.CONFIG),
         ("ModelKeyRejected", Exit.UNAVAILABLE),
         ("StoreFull", Exit.CANNOT_STORE),
         ("ServedElsewhere", Exit.BUSY),

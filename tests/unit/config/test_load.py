@@ -52,6 +52,18 @@ def test_a_named_file_must_be_there(tmp_path: Path) -> None:
         load(tmp_path / "nothing.toml", environment={})
 
 
+@pytest.mark.parametrize("key", ["agent.max_cost", "limits.per_person_per_minute", "tools.calculate.timeout"])
+def test_true_is_no_number(tmp_path: Path, key: str) -> None:
+    table, _, name = key.rpartition(".")
+    (problem,) = problems(tmp_path, f"[{table}]\n{name} = true\n")
+    assert problem.endswith(f"{key}: must be a number, not true or false")
+
+
+def test_true_is_no_number_in_an_adapter_or_the_environment(tmp_path: Path) -> None:
+    found = problems(tmp_path, '[adapters.bot]\ntoken = "t"\npages = true\n', KESOKU_AGENT__MAX_STEPS="true")
+    assert [each.partition(": must")[0].split(": ")[-1] for each in found] == ["agent.max_steps", "adapters.bot.pages"]
+
+
 def test_an_unknown_key_warns_with_the_nearest_one_and_starts(tmp_path: Path) -> None:
     loaded = read(tmp_path, '[agent]\nbuzy = "queue"\n[storr]\npath = "x"\n')
     assert loaded.config.agent.busy == "interrupt"

@@ -42,6 +42,11 @@ def test_the_pause_doubles_until_it_is_given_up(failed: int, error: ModelError, 
     assert Backoff(retries=3).pause(failed, error, 0.5) == pause
 
 
+def test_pauses_differ_from_one_to_the_next() -> None:
+    assert [Backoff(retries=3).pause(2, DOWN, jitter) for jitter in (0.0, 0.25, 1.0)] == [1.0, 1.5, 3.0]
+    assert [Backoff(retries=3).pause(1, limited(31.0), jitter) for jitter in (0.0, 1.0)] == [31.0, 32.0]
+
+
 @given(st.integers(1, 10), st.floats(0, 1))
 def test_back_off_is_bounded_and_never_zero(failed: int, jitter: float) -> None:
     pause = Backoff(retries=10).pause(failed, DOWN, jitter)
@@ -49,8 +54,11 @@ def test_back_off_is_bounded_and_never_zero(failed: int, jitter: float) -> None:
     assert 0.5 <= pause <= 90
 
 
-@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("four", 1), ("fours", 2), ("你好吗?", 3), ("🙂", 1)])
-def test_four_bytes_are_one_token_rounded_up(text: str, tokens: int) -> None:
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("", 0), ("a", 1), ("four", 1), ("fours", 2), ("你好吗?", 3), ("🙂", 1), ("2027", 4), ("[1.25, 3.75]", 8)],
+)
+def test_a_digit_or_four_other_bytes_are_one_token_rounded_up(text: str, tokens: int) -> None:
     assert tokens_of(text) == tokens
 
 

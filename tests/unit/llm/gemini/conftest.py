@@ -9,7 +9,10 @@ from pydantic import SecretStr
 from kesoku.llm.gemini import GeminiConfig, GeminiModel
 from kesoku.messages.freeze import EMPTY
 from kesoku.testing.gemini import LoopbackGemini
+from kesoku.testing.model_contract import request, user
 
+Make = Callable[..., GeminiModel]
+HELLO = request(user("hello"))
 START = 1_798_761_600.0
 """2027-01-01 00:00 UTC, in the afternoon of a day in California."""
 
@@ -24,6 +27,11 @@ class Pauses(list[float]):
         return START + sum(self)
 
 
+def event(*parts: dict[str, Any], **candidate: Any) -> dict[str, Any]:
+    """One event of a stream."""
+    return {"candidates": [{"content": {"role": "model", "parts": list(parts)}, "index": 0, **candidate}]}
+
+
 @pytest.fixture
 async def server(no_proxy: None, pauses: Pauses) -> AsyncIterator[LoopbackGemini]:
     async with LoopbackGemini(now=pauses.now) as server:
@@ -36,16 +44,18 @@ def pauses() -> Pauses:
 
 
 @pytest.fixture
-async def make(server: LoopbackGemini, pauses: Pauses) -> AsyncIterator[Callable[..., GeminiModel]]:
+async def make(server: LoopbackGemini, pauses: Pauses) -> AsyncIterator[Make]:
     made = []
 
-    def make(*, key: str = "test-key", environment: Mapping[str, str] = EMPTY, **config: Any) -> GeminiModel:
+    def make(
+        *, key: str = "test-key", environment: Mapping[str, str] = EMPTY, sleep: Any = pauses.sleep, **config: Any
+    ) -> GeminiModel:
         config = {"api_key": SecretStr(key), "base_url": server.base_url, **config}
         model = GeminiModel(
             name="g",
             config=GeminiConfig(**config),
             environment=environment,
-            sleep=pauses.sleep,
+            sleep=sleep,
             jitter=lambda: 0.5,
             now=pauses.now,
         )

@@ -1,6 +1,6 @@
 """What `kesoku doctor` finds when it asks a Gemini model: every cause that a person can cure, over the real SDK."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,6 @@ from kesoku.testing.gemini.script import (
 
 Examine = Callable[..., Awaitable[Finding]]
 CREDENTIALS = ("NO_GCE_CHECK", "CLOUDSDK_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS")
-
-
-@pytest.fixture
-async def server(no_proxy: None) -> AsyncIterator[LoopbackGemini]:
-    async with LoopbackGemini() as server:
-        yield server
 
 
 @pytest.fixture
@@ -210,6 +204,8 @@ async def test_vertex_with_a_wrong_project_or_model(server: LoopbackGemini, vert
     server.script(VERTEX_PROJECT, api_disabled(service="aiplatform.googleapis.com"))
     assert "check the name of the project" in (await vertex()).fix
     assert "enable aiplatform.googleapis.com in the Google Cloud project at https://console" in (await vertex()).fix
+    server.script(region_refused())
+    assert "choose another location" in (await vertex()).fix
     found = await vertex(model="gemmini-3.5-flash")
     assert "did you mean 'gemini-3.5-flash'" in found.fix
 

@@ -7,9 +7,9 @@ import pytest
 from pydantic import SecretStr
 
 from kesoku.config import load
-from kesoku.errors import ConfigInvalid, ModelKeyMissing, ModelKeyRejected, ModelProjectMissing
+from kesoku.errors import ConfigInvalid, ModelKeyMissing, ModelKeyRejected, ModelProjectMissing, ModelUnavailable
 from kesoku.llm.gemini import GeminiConfig, GeminiModel
-from kesoku.llm.gemini.client import Endpoint
+from kesoku.llm.gemini.client import Endpoint, borrow, give_back
 from kesoku.llm.gemini.config import endpoint_of
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.model_contract import listen, request, user
@@ -99,12 +99,23 @@ def test_a_key_that_cannot_be_sent_is_refused_at_once(key: str) -> None:
         ('vertex = true\nlocation = "evil.example/x"', "models.gemini.location: String should match pattern"),
         (
             'base_url = "http://"',
-            "models.gemini.base_url: an address such as 'https://gemini.example.org'; found 'http://'",
+            "models.gemini.base_url: must be an address such as 'https://gemini.example.org'; found 'http://'",
         ),
-        ('base_url = "http://[::1"', "models.gemini.base_url: an address such as"),
+        ('base_url = "http://[::1"', "models.gemini.base_url: must be an address such as"),
+        ('base_url = "localhost:8765"', "models.gemini.base_url: must be an address such as"),
         ('vertex = "perhaps"', "models.gemini.vertex: Input should be a valid boolean"),
     ],
-    ids=["project", "location", "key", "odd-project", "odd-location", "no-host", "half-host", "no-boolean"],
+    ids=[
+        "project",
+        "location",
+        "key",
+        "odd-project",
+        "odd-location",
+        "no-host",
+        "half-host",
+        "no-scheme",
+        "no-boolean",
+    ],
 )
 def test_contradictions_are_refused_at_load_without_the_key(tmp_path: Path, lines: str, said: str) -> None:
     path = tmp_path / "config.toml"
@@ -113,6 +124,24 @@ def test_contradictions_are_refused_at_load_without_the_key(tmp_path: Path, line
         load(path, environment={})
     assert said in str(caught.value)
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("variable", ["GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"])
+def test_an_odd_address_of_the_environment_is_named_with_its_variable(variable: str) -> None:
+    config = GeminiConfig(vertex="VERTEX" in variable)
+    with pytest.raises(ModelUnavailable, match=f"{variable} must be an address such as"):
+        endpoint_of("gemini", config, KEYED | CLOUD | {variable: "localhost:8765"})
+
+
+async def test_two_keys_in_the_environment_are_no_news(
+    no_proxy: None, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, key in KEYED.items():
+        monkeypatch.setenv(name, key)
+    endpoint, user = keyed("key-one"), object()
+    await borrow(endpoint, user)
+    await give_back(endpoint, user)
+    assert caplog.text == ""
 
 
 async def test_named_models_use_their_own_key_model_address_and_mode(

@@ -1,16 +1,21 @@
 """The one mapper knows every foreign exception, and tells the causes apart that people can cure."""
 
+import asyncio
 import builtins
 import importlib
+import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
+from types import ModuleType
 from typing import Any
 
 import google.auth.exceptions
 import google.genai.errors
 import pytest
-from google.genai.errors import APIError
+from google.genai.errors import APIError, UnknownApiResponseError
+from google.genai.types import GenerateContentResponse
 
 from kesoku.errors import (
     ModelAccessDenied,
@@ -26,7 +31,9 @@ from kesoku.errors import (
     ModelUnavailable,
 )
 from kesoku.errors.duration import duration
-from kesoku.llm.gemini.failure import Call, foreign, foreign_errors, translate
+from kesoku.llm.gemini.call import Call
+from kesoku.llm.gemini.failure import foreign, foreign_errors, translate
+from kesoku.llm.gemini.refusal import day_end
 from kesoku.testing.gemini.script import exhausted, overloaded, rate_limited
 
 FIRST = Call(model="g", wanted="gemini-x", secret="SECRET", stage="first_chunk", seconds=3)
@@ -53,7 +60,7 @@ TABLE: dict[type[ModelError], dict[str, str]] = {
         "httpx": "InvalidURL UnsupportedProtocol LocalProtocolError CookieConflict",
         "httpx2": "InvalidURL UnsupportedProtocol LocalProtocolError CookieConflict",
         "aiohttp": "InvalidURL InvalidUrlClientError InvalidUrlRedirectClientError",
-        "builtins": "ValueError UnicodeError UnicodeEncodeError UnicodeDecodeError UnicodeTranslateError",
+        "builtins": "ValueError UnicodeError UnicodeEncodeError UnicodeTranslateError",
     },
     ModelStreamBroken: {
         "google": "UnknownApiResponseError ContinuationInterruptedError",
@@ -68,7 +75,7 @@ TABLE: dict[type[ModelError], dict[str, str]] = {
         "asyncio": "BrokenBarrierError IncompleteReadError InvalidStateError LimitOverrunError "
         "SendfileNotAvailableError",
         "builtins": "EOFError TypeError AttributeError LookupError IndexError KeyError RuntimeError RecursionError "
-        "NotImplementedError",
+        "NotImplementedError UnicodeDecodeError",
     },
     ModelTimeout: {
         "httpx": SILENCE,
@@ -262,6 +269,22 @@ def test_a_used_up_day_says_when_it_ends(now: float, says: str, seconds: float |
 
 
 @pytest.mark.parametrize(
+    ("now", "end"),
+    [
+        ("2026-11-30T22:00:00", "2026-12-01T08:00:00"),
+        ("2026-07-01T06:59:59", "2026-07-01T07:00:00"),
+        ("2026-07-01T07:00:00", "2026-07-02T07:00:00"),
+        ("2026-03-08T09:00:00", "2026-03-09T07:00:00"),
+        ("2026-11-01T08:00:00", "2026-11-02T08:00:00"),
+    ],
+    ids=["winter", "just-before", "at", "short-day", "long-day"],
+)
+def test_the_day_ends_at_midnight_where_the_provider_is(now: str, end: str) -> None:
+    moments = [datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() for text in (now, end)]
+    assert day_end(moments[0]) == moments[1]
+
+
+@pytest.mark.parametrize(
     ("seconds", "says"),
     [
         (-1, "0 s"),
@@ -302,6 +325,30 @@ def test_no_connection_is_unavailable_and_a_torn_one_is_broken() -> None:
     assert type(translate(httpx2.ReadTimeout("slow", request=request), IDLE)) is ModelTimeout
 
 
+def test_what_cannot_be_read_is_not_quoted() -> None:
+    for call in (FIRST, IDLE):
+        with pytest.raises(ModelStreamBroken, match="it cannot be read") as caught, foreign_errors(call):
+            raise UnknownApiResponseError('Raw response: {"text": "a thought", "thought": tru')
+        assert "thought" not in str(caught.value)
+        with pytest.raises(ModelStreamBroken, match="it cannot be read") as caught, foreign_errors(call):
+            GenerateContentResponse.model_validate({"candidates": "a thought"})
+        assert "thought" not in str(caught.value)
+
+
+@pytest.mark.parametrize("body", ["", "<html></html>"])
+def test_a_refusal_without_words_says_so(body: str) -> None:
+    found = translate(APIError(500, {"message": body, "status": "Internal Server Error"}), FIRST)
+    assert str(found) == "model g is unavailable, status 500 (no message); try again later"
+
+
+@pytest.mark.parametrize("delay", ["-5s", "abc", "1e9s", "5", f"{'9' * 400}s", ""])
+def test_a_pause_that_is_none_is_not_known(delay: str) -> None:
+    body = {"error": {"code": 429, "message": "slow", "details": [{"retryDelay": delay}]}}
+    found = translate(APIError(429, body), FIRST)
+    assert isinstance(found, ModelRateLimited)
+    assert found.retry_after is None
+
+
 def test_the_text_is_one_short_line() -> None:
     found = translate(api(400, "INVALID_ARGUMENT", f"bad\n{'x' * 1000}"), FIRST)
     assert len(str(found)) < 400
@@ -319,6 +366,13 @@ def test_no_spelling_of_the_key_is_shown_or_logged(key: str, told: Callable[[str
     with pytest.raises(ModelError) as caught, foreign_errors(replace(FIRST, secret=key)):
         raise ValueError("bad header") from RuntimeError(spelled)
     assert spelled.strip("b'\"") not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("library", ["google.genai.errors", "httpx2", "aiohttp"])
+def test_leaving_while_a_library_is_being_loaded(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, library, ModuleType(library))
+    with pytest.raises(asyncio.CancelledError), foreign_errors(FIRST):
+        raise asyncio.CancelledError
 
 
 def test_the_cause_is_kept_and_our_own_errors_pass() -> None:

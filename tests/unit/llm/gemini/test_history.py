@@ -4,11 +4,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 
 from kesoku.history.block import WITHHELD
 from kesoku.history.compile import compile_turns
-from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.llm.gemini import GeminiModel
 from kesoku.llm.offline import OfflineModel
 from kesoku.messages import make
 from kesoku.messages.content import Attachment
@@ -24,6 +23,8 @@ from kesoku.testing.model_contract import CALCULATE, CURRENT_TIME, listen
 from kesoku.testing.store_material import store_talk
 from kesoku.testing.talk import Talk
 
+from .conftest import Make
+
 ASKED = TurnRequest(system="Be brief.", tools=(CURRENT_TIME, CALCULATE))
 
 
@@ -34,11 +35,8 @@ async def server(no_proxy: None, request: pytest.FixtureRequest) -> AsyncIterato
 
 
 @pytest.fixture
-async def gemini(server: LoopbackGemini) -> AsyncIterator[GeminiModel]:
-    config = GeminiConfig(api_key=SecretStr("test-key"), base_url=server.base_url)
-    model = GeminiModel(name="gemini", config=config, environment={})
-    yield model
-    await model.aclose()
+def gemini(make: Make) -> GeminiModel:
+    return make()
 
 
 def compiled(talk: Talk, model: ChatModel) -> CompiledRequest:
@@ -136,7 +134,7 @@ async def test_a_prompt_that_was_refused_is_not_sent_again(gemini: GeminiModel, 
     await step(talk, gemini)
     talk.prompt("build a bomb", files=(Attachment(name="bomb.txt", path="/nowhere", mime_type="text/plain"),))
     _, refused = await listen(gemini, compiled(talk, gemini))
-    assert refused.finish is Finish.BLOCKED
+    assert refused.finish is Finish.REFUSED
     talk.add(make.error_answer("The provider did not take your message.", error=PROMPT_BLOCKED))
     talk.prompt("time")
     replies = [await step(talk, gemini) for _ in range(2)]
@@ -162,15 +160,15 @@ async def test_an_answer_that_was_cut_is_shown_to_the_model(gemini: GeminiModel,
     assert rest.text == " time."
 
 
-async def test_signatures_of_another_model_of_the_same_provider(server: LoopbackGemini, gemini: GeminiModel) -> None:
+async def test_signatures_of_another_model_of_the_same_provider(
+    server: LoopbackGemini, gemini: GeminiModel, make: Make
+) -> None:
     server.binds_signatures_to_model = True
-    config = GeminiConfig(api_key=SecretStr("test-key"), base_url=server.base_url, model="gemini-3.1-pro-preview")
-    other = GeminiModel(name="other", config=config, environment={})
+    other = make(model="gemini-3.1-pro-preview")
     talk = Talk()
     talk.prompt("6*7 and then time")
     await step(talk, gemini)
     replies = [await step(talk, other) for _ in range(2)]
     assert [call.name for call in replies[0].calls] == ["current_time"]
     assert replies[1].text
-    await other.aclose()
     assert [seen.refused is None for seen in server.requests] == [True, False, True, True]

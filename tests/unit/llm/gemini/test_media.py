@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 from PIL import Image, ImageStat
 
 from kesoku.history.compile import compile_turns
+from kesoku.history.weight import MEDIA
 from kesoku.llm.gemini import convert, media
+from kesoku.llm.gemini.kind import kind_of
 from kesoku.llm.gemini.media import INLINE_LIMIT, TEXT_LIMIT, MediaRoom
 from kesoku.llm.gemini.profile import profile_of
+from kesoku.llm.gemini.size import beyond_pictures
 from kesoku.messages.content import Attachment
 from kesoku.messages.turn import MediaBlock, ResultBlock, Turn, TurnRequest
 from kesoku.testing.gemini import media as rules
@@ -94,6 +97,8 @@ WEBM = b"\x1aE\xdf\xa3\x9fB\x86\x81\x01B\x82\x84webm\xff\0"
         ("a.mp4", container(b"isom"), "", "video/mp4"),
         ("a.mp4", container(b"isom"), "audio/mp4", "audio/mp4"),
         ("a.m4a", container(b"M4A "), "", "audio/mp4"),
+        ("a.m4a", container(b"mp42"), "", "audio/mp4"),
+        ("a.weba", WEBM, "", "audio/webm"),
         ("a.mov", container(b"qt  "), "", "video/quicktime"),
         ("a.webm", WEBM, "video/webm", "video/webm"),
         ("a.webm", WEBM, "audio/webm;codecs=opus", "audio/webm"),
@@ -101,13 +106,22 @@ WEBM = b"\x1aE\xdf\xa3\x9fB\x86\x81\x01B\x82\x84webm\xff\0"
         ("a", b"ID3\4\0\xff", "", "audio/mp3"),
         ("a.aac", b"\xff\xf1\x50\x80", "", "audio/aac"),
         ("a.dat", PDF, "text/plain", "application/pdf"),
+        ("a.dat", b"\xff" * 1_019 + PDF, "", "application/pdf"),
         ("a.mpg", b"\0\0\1\xba\xff", "", "video/mpeg"),
         ("a.wmv", b"0&\xb2u\x8ef\xcf\x11\xff", "", "video/wmv"),
+        ("a.avi", b"RIFF\xff\0\0\0AVI LIST", "", "video/avi"),
+        ("a.flv", b"FLV\1\xff", "", "video/x-flv"),
+        ("a.3gp", container(b"3gp4"), "", "video/3gpp"),
+        ("a.3gp", container(b"3gp5"), "audio/3gpp", "video/3gpp"),
+        ("a.aiff", b"FORM\xff\0\0\0AIFF", "", "audio/aiff"),
+        ("a.flac", b"fLaC\xff", "", "audio/flac"),
+        ("a.heif", container(b"mif1"), "image/heif", "image/heic"),
     ],
 )
 async def test_what_the_family_takes_goes_as_it_is(
     room: MediaRoom, stage: Stage, name: str, data: bytes, declared: str, sent: str
 ) -> None:
+    # complaint 87: a voice message is heard
     assert await shown(room, stage(name, data, declared)) == [{"inline_data": {"mime_type": sent, "data": data}}]
     assert sent in rules.TYPES
 
@@ -123,7 +137,6 @@ async def test_what_the_family_takes_goes_as_it_is(
         ("a.txt", "漢字".encode("utf-16"), "", "漢字"),
         ("a.txt", b"\xfe\xff" + "x\ud83d".encode("utf-16-be", "surrogatepass"), "", "x\ufffd"),
         ("a.txt", "hi".encode("utf-32"), "", "hi"),
-        ("latin.txt", b"caf\xe9", "", "caf\ufffd"),
         ("a.ts", b"let x;", "video/mp2t", "let x;"),
         ("id3.txt", b"ID3 tags", "", "ID3 tags"),
     ],
@@ -134,14 +147,21 @@ async def test_text_is_known_by_its_content(
     assert await shown(room, stage(name, data, declared)) == [{"text": f"[File {name}]\n{text}"}]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-async def test_of_a_long_text_the_ends_are_shown(room: MediaRoom, stage: Stage, encoding: str) -> None:
-    (part,) = await shown(room, stage("a.log", ("A" + "é" * TEXT_LIMIT + "Z").encode(encoding)))
+async def test_text_that_cannot_be_read_is_shown_as_far_as_it_can(room: MediaRoom, stage: Stage) -> None:
+    (part,) = await shown(room, stage("latin.txt", b"caf\xe9!"))
+    assert part["text"] == "[File latin.txt, not all UTF-8: \ufffd stands for what cannot be read]\ncaf\ufffd!"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "rest"), [("utf-8", b""), ("utf-16", b""), ("utf-16", b"\0"), ("utf-32", b"\0\0\0")]
+)
+async def test_of_a_long_text_the_ends_are_shown(room: MediaRoom, stage: Stage, encoding: str, rest: bytes) -> None:
+    (part,) = await shown(room, stage("a.log", ("A" + "é" * TEXT_LIMIT + "Z").encode(encoding) + rest))
     assert part["text"].startswith("[File a.log]\nAéé")
     assert part["text"].endswith("ééZ")
     assert "bytes are left out here" in part["text"]
     assert "\ufffd" not in part["text"]
-    assert TEXT_LIMIT // 2 <= len(part["text"]) <= TEXT_LIMIT // 2 + 100
+    assert TEXT_LIMIT // 4 <= len(part["text"]) <= TEXT_LIMIT // 2 + 100
 
 
 async def test_texts_take_no_more_than_half_of_what_the_model_reads(stage: Stage) -> None:
@@ -167,6 +187,24 @@ async def test_other_pictures_become_png(room: MediaRoom, stage: Stage, form: st
     assert part["inline_data"]["mime_type"] == "image/png"
     with Image.open(BytesIO(part["inline_data"]["data"])) as png:
         assert (png.format, png.size) == ("PNG", size)
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (image("JPEG2000", no_jp2=True), "image/jp2"),
+        (image("JPEG2000"), "image/jp2"),
+        (image("QOI"), "image/qoi"),
+        (image("DDS"), "image/vnd.ms-dds"),
+        (image("ICNS"), "image/icns"),
+        (image("AVIF"), "image/avif"),
+        (image("AVIF").replace(b"ftypavif", b"ftypmif1", 1), "image/avif"),
+        (b"8BPS\0\1" + bytes(9), "image/vnd.adobe.photoshop"),
+    ],
+    ids=["j2k", "jp2", "qoi", "dds", "icns", "avif", "mif1", "psd"],
+)
+def test_pictures_are_known_by_their_content(data: bytes, kind: str) -> None:
+    assert kind_of(data, "a", "") == kind
 
 
 async def test_sixteen_bits_of_grey_are_not_cut_to_eight(room: MediaRoom, stage: Stage) -> None:
@@ -271,6 +309,8 @@ def bomb(width: int) -> bytes:
         ("a.png", image("PNG")[:60], "", "a.png (image/png, 60 bytes) is not shown: it is broken"),
         ("a.jpg", b"\xff\xd8\xff\xe0", "", "it is broken"),
         ("a.gif", b"\xff\0", "image/gif", "it is broken"),
+        ("a.heic", b"\xff\0", "image/heic", "(application/octet-stream, 2 bytes) is not shown: this model does not"),
+        ("a.pdf", b"\xff" * 1_020 + PDF, "application/pdf", "a.pdf (application/octet-stream, 1,"),
         ("a.png", bomb(10_000), "", "10000 x 10000 pixels are too many|it has too many pixels"),
         ("a.png", bomb(60_000), "", "it has too many pixels"),
         ("a.png", b"", "image/png", "a.png (image/png, 0 bytes) is not shown: it is empty"),
@@ -280,6 +320,7 @@ def bomb(width: int) -> bytes:
 async def test_what_cannot_be_shown_is_named(
     room: MediaRoom, stage: Stage, name: str, data: bytes, declared: str, said: str
 ) -> None:
+    # complaint 85
     (part,) = await shown(room, stage(name, data, declared))
     assert any(each in part["text"] for each in said.split("|"))
     assert part["text"].count("\n") == 0
@@ -380,6 +421,7 @@ async def test_no_file_makes_a_request_fail(
 
 
 async def test_fifty_pictures_over_fifty_turns(room: MediaRoom, stage: Stage) -> None:
+    # complaint 84
     talk = Talk()
     for number in range(50):
         block = stage(f"{number}.gif", image("GIF", size=(30, 20 + number)))
@@ -399,3 +441,34 @@ async def test_converted_pictures_are_kept_within_bounds(
     blocks = [stage(str(n), image("GIF", size=(20 + n, 20))) for n in range(9)]
     await shown(room, *blocks)
     assert len(room._pictures._known) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "size", "tokens"),
+    [
+        ("a.txt", b"word " * 20_000, 100_000, 25_050),
+        ("long.log", b"word " * 200_000, 1_000_000, TEXT_LIMIT // 4 + 50),
+        ("a.pdf", PDF, 5_000_000, 50_050),
+        ("a.mp3", b"ID3\4\0\xff", 480_000, 60 * 32 + 50),
+        ("a.mp4", container(b"isom"), 17_400_000, 17_450),
+        ("a.png", image("PNG"), 100_000, MEDIA),
+        ("a.gif", image("GIF"), 100_000, MEDIA),
+        ("a.zip", b"PK\x03\x04", 1_000_000, 50),
+    ],
+)
+def test_what_a_file_costs_is_known_before_it_is_sent(
+    stage: Stage, name: str, head: bytes, size: int, tokens: int
+) -> None:
+    block, profile = stage(name, head), profile_of("gemini-3.5-flash")
+    os.truncate(block.path, size)
+    result = ResultBlock(call_id="c", name="f", output="", media=(block,))
+    once, twice = (Turn(role="user", blocks=blocks) for blocks in ((block,), (block, result)))
+    assert beyond_pictures([once], profile) + MEDIA == tokens
+    assert beyond_pictures([twice], profile) + 2 * MEDIA == tokens + 50
+
+
+def test_files_that_cannot_be_opened_cost_the_line_that_says_so(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    blocks = [MediaBlock(path=str(tmp_path / name), mime_type="audio/ogg", name=name) for name in ("pipe", "gone")]
+    turn = Turn(role="user", blocks=tuple(blocks))
+    assert beyond_pictures([turn], profile_of("gemini-3.5-flash")) + 2 * MEDIA == 2 * 50

@@ -3,7 +3,6 @@
 import asyncio
 import socket
 import time
-from collections.abc import Callable
 from contextlib import aclosing
 from itertools import pairwise
 from typing import Any
@@ -36,8 +35,14 @@ from kesoku.testing.gemini.script import (
 )
 from kesoku.testing.model_contract import CURRENT_TIME, listen, request, results, user
 
-Make = Callable[..., GeminiModel]
-HELLO = request(user("hello"))
+from .conftest import HELLO, Make
+
+
+async def test_a_character_in_two_events_is_seen_whole(server: LoopbackGemini, make: Make) -> None:
+    server.script(Answer(Say("abc😀efgh", piece=4)))
+    deltas, reply = await listen(make(), HELLO)
+    assert [delta.text for delta in deltas] == ["abc", "😀efg", "h"]
+    assert reply.text == "abc😀efgh"
 
 
 async def test_a_request_that_is_repeated_is_the_same(server: LoopbackGemini, make: Make) -> None:
@@ -74,15 +79,12 @@ async def test_failures_that_stay_are_told_at_once(
     assert str(config.get("key", "test-key")) not in str(caught.value)
 
 
-async def test_a_refused_connection_is_told(no_proxy: None, pauses: Any) -> None:
+async def test_a_refused_connection_is_told(make: Make, pauses: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    config = GeminiConfig(api_key=SecretStr("k"), base_url=f"http://127.0.0.1:{port}", retries=1)
-    model = GeminiModel(name="g", config=config, environment={}, sleep=pauses.sleep)
     with pytest.raises(ModelUnavailable, match="base_url"):
-        await listen(model, HELLO)
+        await listen(make(base_url=f"http://127.0.0.1:{port}", retries=1), HELLO)
     assert len(pauses) == 1
-    await model.aclose()
 
 
 async def test_silence_closes_the_socket_at_its_limit(server: LoopbackGemini, make: Make) -> None:
@@ -122,7 +124,7 @@ async def test_leaving_early_closes_the_socket_at_once(server: LoopbackGemini, m
     assert time.monotonic() - start < 2
 
 
-async def test_cancelling_during_a_pause_between_attempts(server: LoopbackGemini) -> None:
+async def test_cancelling_during_a_pause_between_attempts(server: LoopbackGemini, make: Make) -> None:
     server.script(overloaded())
     pausing = asyncio.Event()
 
@@ -130,14 +132,11 @@ async def test_cancelling_during_a_pause_between_attempts(server: LoopbackGemini
         pausing.set()
         await asyncio.Event().wait()
 
-    config = GeminiConfig(api_key=SecretStr("test-key"), base_url=server.base_url)
-    model = GeminiModel(name="g", config=config, environment={}, sleep=sleep)
-    task = asyncio.create_task(listen(model, HELLO))
+    task = asyncio.create_task(listen(make(sleep=sleep), HELLO))
     await asyncio.wait_for(pausing.wait(), 5)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await model.aclose()
 
 
 async def test_signatures_and_ids_go_back_byte_for_byte(server: LoopbackGemini, make: Make) -> None:
@@ -174,9 +173,16 @@ async def test_media_reaches_the_server(server: LoopbackGemini, make: Make, tmp_
     picture = MediaBlock(path=str(tmp_path / "p.png"), mime_type="image/png", name="p.png")
     _, reply = await listen(make(), request(Turn(role="user", blocks=(TextBlock(text="look"), picture))))
     assert "image/png" in reply.text
-    assert (
-        server.requests[0].body["contents"][0]["parts"][1]["inline_data"]["data"] == (tmp_path / "p.png").read_bytes()
-    )
+    parts = server.requests[0].body["contents"][0]["parts"]
+    assert parts[:2] == [{"text": "look"}, {"text": "[File p.png]"}]
+    assert parts[2]["inline_data"]["data"] == (tmp_path / "p.png").read_bytes()
+
+
+def test_a_long_file_counts_before_it_is_sent(make: Make, tmp_path: Any) -> None:
+    (tmp_path / "a.txt").write_text("word " * 80_000)
+    file = MediaBlock(path=str(tmp_path / "a.txt"), mime_type="text/plain", name="a.txt")
+    counted = make().count(request(Turn(role="user", blocks=(TextBlock(text="look"), file))))
+    assert 100_000 < counted < 100_200
 
 
 async def test_what_is_sent(server: LoopbackGemini, make: Make) -> None:

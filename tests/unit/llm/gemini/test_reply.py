@@ -1,5 +1,6 @@
 """What a stream means: every finish reason, every emptiness, and the order of parts."""
 
+import math
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from kesoku.llm.gemini.ending import BLOCKS, FINISHES
 from kesoku.llm.gemini.reply import ReplyBuilder
-from kesoku.messages.turn import PROMPT_REFUSED, CallBlock, Delta, Finish, Reply, TextBlock, Usage
+from kesoku.messages.turn import CallBlock, Delta, Finish, Reply, TextBlock, Usage
 
 
 def fed(*chunks: dict[str, Any]) -> ReplyBuilder:
@@ -39,6 +40,19 @@ def test_every_reason_of_the_sdk_has_its_words() -> None:
     assert known == BLOCKS.keys()
 
 
+@given(st.text(), st.integers(1, 4))
+def test_a_character_that_comes_in_halves_is_whole_again(text: str, units: int) -> None:
+    data = text.encode("utf-16-le")
+    torn = [data[at : at + 2 * units].decode("utf-16-le", "surrogatepass") for at in range(0, len(data), 2 * units)]
+    deltas, reply = read(*(parts({"text": piece}) for piece in torn), parts(**STOP))
+    assert "".join(delta.text for delta in deltas) == reply.text == text
+
+
+def test_half_a_character_is_none() -> None:
+    _, reply = read(parts({"text": "a\ud83d"}), parts({"text": "b\ude42c\ud83d"}), parts(**STOP))
+    assert reply.text == "abc"
+
+
 def test_parts_keep_their_order_and_signed_ones_stay_alone() -> None:
     deltas, reply = read(
         parts({"text": "h", "thought": True}),
@@ -57,6 +71,17 @@ def test_parts_keep_their_order_and_signed_ones_stay_alone() -> None:
     )
     assert [delta.text for delta in deltas] == ["h", "m", "He", "llo", "!", "?"]
     assert (reply.finish, reply.detail) == (Finish.STOP, None)
+
+
+def test_only_the_first_candidate_is_read() -> None:
+    others = ({"content": {"parts": [{"text": "b"}]}, "index": 1}, {"content": {"parts": [{"text": "a"}]}, "index": 0})
+    deltas, reply = read({"candidates": list(others[:1])}, {"candidates": list(others)}, parts({"text": "!"}, **STOP))
+    assert ([delta.text for delta in deltas], reply.text) == (["a", "!"], "a!")
+
+
+def test_arguments_that_no_json_holds_are_made_so() -> None:
+    _, reply = read(parts({"function_call": {"name": "f", "args": {"x": math.nan, "y": [math.inf, "\ud800"]}}}, **STOP))
+    assert reply.calls[0].arguments == {"x": "nan", "y": ["inf", "\ufffd"]}
 
 
 def test_calls_keep_signature_wire_id_and_our_name() -> None:
@@ -125,8 +150,8 @@ def test_complete_calls_are_an_answer_without_a_finish_reason() -> None:
         ),
         (
             [parts({"text": "a"}), {"prompt_feedback": {"block_reason": "JAILBREAK", "block_reason_message": "no"}}],
-            Finish.BLOCKED,
-            f"{PROMPT_REFUSED}the request was taken for an attempt to break the rules (JAILBREAK: no)",
+            Finish.REFUSED,
+            "the request was taken for an attempt to break the rules (JAILBREAK: no)",
         ),
     ],
 )
@@ -145,7 +170,7 @@ def test_every_finish_reason_is_told_in_words(reason: str) -> None:
 @pytest.mark.parametrize("reason", sorted(BLOCKS))
 def test_every_block_reason_is_told_in_words(reason: str) -> None:
     _, reply = read({"prompt_feedback": {"block_reason": reason}})
-    assert (reply.finish, reply.detail) == (Finish.BLOCKED, f"{PROMPT_REFUSED}{BLOCKS[reason]} ({reason})")
+    assert (reply.finish, reply.detail) == (Finish.REFUSED, f"{BLOCKS[reason]} ({reason})")
 
 
 @pytest.mark.filterwarnings("ignore:BRAND_NEW is not a valid")
@@ -154,8 +179,8 @@ def test_new_reasons_are_named() -> None:
     assert (reply.finish, reply.detail) == (Finish.OTHER, "the provider ended the answer (BRAND_NEW)")
     _, reply = read({"prompt_feedback": {"block_reason": "BRAND_NEW"}})
     assert (reply.finish, reply.detail) == (
-        Finish.BLOCKED,
-        f"{PROMPT_REFUSED}the provider stopped the request (BRAND_NEW)",
+        Finish.REFUSED,
+        "the provider stopped the request (BRAND_NEW)",
     )
 
 
@@ -177,7 +202,7 @@ def test_the_last_usage_of_a_request_counts_and_requests_add_up() -> None:
     assert builder.reply().usage.total == 20
     builder.begin()
     list(builder.feed(types.GenerateContentResponse.model_validate({"usage_metadata": last})))
-    assert builder.reply().usage == Usage(prompt=24, cached=8, thoughts=6, answer=10)
+    assert builder.reply().usage == Usage(prompt=24, cached=8, thoughts=6, answer=10, last=12)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Every way in which Gemini fails or ends, over the real SDK: what people read, what is retried, and how it heals."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,9 +36,10 @@ from kesoku.testing.gemini.script import (
     Scripted,
     Think,
 )
-from kesoku.testing.model_contract import listen, request, user
+from kesoku.testing.model_contract import listen
 
-HELLO = request(user("hello"))
+from .conftest import HELLO, Make, event
+
 SSE = "text/event-stream"
 FINE = Answer(Say("fine"))
 
@@ -75,10 +75,6 @@ def once(answer: Scripted, what: Any, reads: str, text: str = "") -> tuple[tuple
     return (answer,), Told(what, reads, text=text)
 
 
-def event(*parts: dict[str, Any], **candidate: Any) -> dict[str, Any]:
-    return {"candidates": [{"content": {"role": "model", "parts": list(parts)}, "index": 0, **candidate}]}
-
-
 BROKE, OVERLOADED = "the answer broke off; asking again", "the provider is overloaded; asking again"
 NO_FINISH = "the stream ended without a finish reason"
 PICTURE = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
@@ -88,6 +84,7 @@ SCENARIOS: dict[str, tuple[tuple[Scripted, ...], Told]] = {
     # the key, the account, the place
     "key unknown": once(s.key_unknown(), ModelKeyRejected, "give it a valid one"),
     "key expired": once(s.key_expired(), ModelKeyRejected, "API key expired"),
+    "key of no account": once(Refusal(401, "UNAUTHENTICATED", "No such."), ModelKeyRejected, "No such."),
     "key leaked": once(s.key_leaked(), ModelKeyRejected, "reported as leaked"),
     "api disabled": once(s.api_disabled(), ModelAccessDenied, "enable generativelanguage.googleapis.com"),
     "region": once(s.region_refused(), ModelAccessDenied, "this region is not served"),
@@ -96,6 +93,7 @@ SCENARIOS: dict[str, tuple[tuple[Scripted, ...], Told]] = {
     "model gone": once(Refusal(404, "NOT_FOUND", "models/x is not found"), ModelNotFound, "no 'gemini-3.5-flash'"),
     # the request
     "bad body": once(s.invalid("Unknown name"), ModelRequestRefused, "400 INVALID_ARGUMENT: Unknown name"),
+    "bad type": once(s.invalid("Unsupported MIME type: a/b"), ModelRequestRefused, "Unsupported MIME type: a/b"),
     "too long": once(
         s.invalid("The input token count (12) exceeds the maximum number of tokens allowed (9)."),
         ModelInputTooLong,
@@ -109,7 +107,7 @@ SCENARIOS: dict[str, tuple[tuple[Scripted, ...], Told]] = {
         Answer(Say("so"), finish="MISSING_THOUGHT_SIGNATURE"), Finish.OTHER, "a signature of an earlier step", "so"
     ),
     "cache unasked": once(s.cache_refused(), ModelReferenceRefused, "refused a cache of an earlier request"),
-    # limits
+    # limits: complaints 70 and 76
     "429 for a while": after(s.rate_limited(seconds=31), "rate limit; asking again in 32 s"),
     "429 without a word": after(s.exhausted(), "rate limit; asking again in 4 s"),
     "429 for long": once(s.rate_limited(seconds=600), ModelRateLimited, "try again in 10 min"),
@@ -126,7 +124,7 @@ SCENARIOS: dict[str, tuple[tuple[Scripted, ...], Told]] = {
         "the provider failed with status 502; asking again",
     ),
     "error in a list": after(Refusal(503, "UNAVAILABLE", "Busy.", array=True), f"{OVERLOADED} in 1 s"),
-    # the stream
+    # the stream: complaints 71 and 72
     "reset before headers": after(Reset(), f"{BROKE} in 1 s"),
     "reset before a chunk": after(Answer(then=Reset()), f"{BROKE} in 1 s"),
     "reset after thoughts": after(Answer(Think("hm"), then=Reset()), f"{BROKE} in 1 s"),
@@ -149,6 +147,9 @@ SCENARIOS: dict[str, tuple[tuple[Scripted, ...], Told]] = {
     "no finish after text": once(Answer(Say("so"), finish=None), Finish.BROKEN, NO_FINISH, "so"),
     "no finish after calls": once(Answer(Call("f"), finish=None), Finish.STOP, f"{NO_FINISH}, after complete calls"),
     "torn json": after(s.BROKEN_JSON, f"{BROKE} in 1 s"),
+    "event line": after(Raw(b"event: message\ndata: {}\n\n", content_type=SSE), f"{BROKE} in 1 s"),
+    "no space": after(Raw(b"data:{}\n\n", content_type=SSE), f"{BROKE} in 1 s"),
+    "one newline": after(Raw(b"data: {}\ndata: {}\n\n", content_type=SSE), f"{BROKE} in 1 s"),
     "comment": after(Raw(b": keepalive\n\n", content_type=SSE), f"{BROKE} in 1 s"),
     "page of a portal": after(Raw(b"<html>fine</html>"), f"{BROKE} in 1 s"),
     "wrong shape": after(Events(({"candidates": 5},)), f"{BROKE} in 1 s"),
@@ -157,7 +158,7 @@ SCENARIOS: dict[str, tuple[tuple[Scripted, ...], Told]] = {
     # the model
     "cut": once(Answer(Say("par*tial"), finish="MAX_TOKENS"), Finish.CUT, "the output limit was reached", "par*tial"),
     "all thought": once(Answer(Think("hm"), finish="MAX_TOKENS", sign=False), Finish.CUT, "the output limit"),
-    "blocked prompt": once(Blocked("PROHIBITED_CONTENT"), Finish.BLOCKED, "the request holds prohibited content"),
+    "blocked prompt": once(Blocked("PROHIBITED_CONTENT"), Finish.REFUSED, "the request holds prohibited content"),
     "blocked answer": once(Answer(Say("so"), finish="SAFETY"), Finish.BLOCKED, "a safety filter stopped", "so"),
     "recitation": once(Answer(finish="RECITATION"), Finish.BLOCKED, "repeated a protected text (RECITATION)"),
     "malformed call": once(Answer(finish="MALFORMED_FUNCTION_CALL"), Finish.MALFORMED, "a tool call that cannot be"),
@@ -173,7 +174,7 @@ SCENARIOS: dict[str, tuple[tuple[Scripted, ...], Told]] = {
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_scenario(server: LoopbackGemini, make: Callable[..., GeminiModel], pauses: Any, name: str) -> None:
+async def test_scenario(server: LoopbackGemini, make: Make, pauses: Any, name: str) -> None:
     script, told = SCENARIOS[name]
     model = make(first_chunk_seconds=0.3 if name.startswith("silence") else 30, idle_seconds=0.3)
     server.script(*script)

@@ -1,6 +1,5 @@
 """A step of several requests: answers that go on, what is refused and replaced, the door that all sessions share."""
 
-from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -34,8 +33,7 @@ from kesoku.testing.gemini.script import (
 )
 from kesoku.testing.model_contract import CURRENT_TIME, listen, request, results, user
 
-Make = Callable[..., GeminiModel]
-HELLO = request(user("hello"))
+from .conftest import HELLO, Make, event
 
 
 async def items(model: GeminiModel) -> list[StreamItem]:
@@ -53,10 +51,6 @@ def said(text: str = "", token: str = "", finish: str = "", thought: bool = Fals
         candidate["finishReason"] = finish
     usage = {"promptTokenCount": 10, "candidatesTokenCount": len(text), "cachedContentTokenCount": 4}
     return {"candidates": [candidate], "usageMetadata": usage}
-
-
-def event(*parts: dict[str, Any]) -> dict[str, Any]:
-    return {"candidates": [{"content": {"role": "model", "parts": list(parts)}, "index": 0}]}
 
 
 def tokens(server: LoopbackGemini) -> list[Any]:
@@ -236,7 +230,7 @@ async def test_an_expired_file_is_uploaded_again_once(server: LoopbackGemini, ma
     assert reply.text
     generated = server.asked("generate")
     assert [seen.refused is None for seen in generated] == [True, False, True]
-    uris = [part["file_data"]["file_uri"] for seen in generated for part in seen.body["contents"][0]["parts"][1:]]
+    uris = [part["file_data"]["file_uri"] for seen in generated for part in seen.body["contents"][0]["parts"][2:]]
     assert uris[0] == uris[1] != uris[2]
 
 
@@ -258,6 +252,7 @@ async def test_a_cache_that_is_gone_costs_one_request(server: LoopbackGemini, ma
 async def test_one_refusal_closes_the_door_for_all_models_of_the_key(
     server: LoopbackGemini, make: Make, pauses: Any, tmp_path: Any
 ) -> None:
+    # complaint 77
     first, second = (make(environment={"XDG_STATE_HOME": str(tmp_path)}) for _ in range(2))
     server.script(rate_limited(seconds=600))
     with pytest.raises(ModelRateLimited):
@@ -268,7 +263,7 @@ async def test_one_refusal_closes_the_door_for_all_models_of_the_key(
     assert len(server.requests) == 1
     await pauses.sleep(580)
     seen = await items(second)
-    assert [item.reason for item in seen if isinstance(item, Retry)] == ["rate limit; asking again in 21 s"]
+    assert [item.reason for item in seen if isinstance(item, Retry)] == ["rate limit; asking again in 20 s"]
     assert isinstance(seen[-1], Reply)
 
 
@@ -286,6 +281,18 @@ async def test_nobody_waits_at_the_door_for_ever(
         with pytest.raises(ModelRateLimited, match="try again in"):
             await anext(stream)
     assert server.requests == []
+
+
+async def test_who_gives_up_at_the_door_keeps_nobody_waiting(server: LoopbackGemini, make: Make, pauses: Any) -> None:
+    model = make(requests_per_minute=1)
+    await listen(model, HELLO)
+    async with aclosing(model.stream(HELLO)) as waiting:
+        assert isinstance(await anext(waiting), Retry)
+        for _ in range(2):
+            with pytest.raises(ModelRateLimited, match="try again in 2 min"):
+                await listen(model, HELLO)
+    assert [item.after for item in await items(model) if isinstance(item, Retry)] == [60.0]
+    assert len(server.requests) == 2
 
 
 async def test_a_used_up_day_is_tried_now_and_then(server: LoopbackGemini, make: Make, pauses: Any) -> None:

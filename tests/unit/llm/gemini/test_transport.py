@@ -2,21 +2,20 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 
 import pytest
 from pydantic import SecretStr
 
-from kesoku.errors import ModelUnavailable
+from kesoku.errors import ModelRequestRefused, ModelUnavailable
 from kesoku.llm.gemini import GeminiConfig, GeminiModel
 from kesoku.messages.turn import Delta, Reply
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import Answer, Say
-from kesoku.testing.model_contract import listen, request, user
+from kesoku.testing.model_contract import listen
 
-Make = Callable[..., GeminiModel]
-HELLO = request(user("hello"))
+from .conftest import HELLO, Make
 
 
 async def rest(stream: AsyncIterator[object]) -> Reply:
@@ -126,4 +125,19 @@ async def test_a_dead_proxy_is_told(server: LoopbackGemini, make: Make, monkeypa
     monkeypatch.setenv("HTTP_PROXY", "socks5://127.0.0.1:1")
     with pytest.raises(ModelUnavailable, match="socks"):
         await listen(make(retries=0, api_version="v1"), HELLO)
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_takes_neither_key_nor_request_along(server: LoopbackGemini, make: Make, status: int) -> None:
+    async def redirect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 {status} No\r\nLocation: {server.base_url}/\r\nContent-Length: 0\r\n\r\n".encode())
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(redirect, "127.0.0.1", 0) as first:
+        model = make(base_url="http://127.0.0.1:{1}".format(*first.sockets[0].getsockname()))
+        with pytest.raises(ModelRequestRefused, match=f"it leads to {server.base_url}/, where nothing is sent"):
+            await listen(model, HELLO)
     assert server.requests == []

@@ -30,30 +30,12 @@ from kesoku.testing.gemini import HTML_502, Hang, LoopbackGemini, Processing, Re
 from kesoku.testing.model_contract import listen
 from kesoku.testing.talk import Talk
 
+from .conftest import Pauses
+
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 FILM = b"\0\0\0\x18ftypisom" + bytes(12)
 SIZE = 15_000_001
-
-
-class Time:
-    """A wall clock that sleeping moves."""
-
-    def __init__(self) -> None:
-        self.at = 1_800_000_000.0
-        self.slept: list[float] = []
-
-    def now(self) -> float:
-        return self.at
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.at += seconds
-
-
-@pytest.fixture
-def time() -> Time:
-    return Time()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -69,8 +51,8 @@ async def endpoint() -> AsyncIterator[Endpoint]:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def server(endpoint: Endpoint, time: Time) -> AsyncIterator[LoopbackGemini]:
-    async with LoopbackGemini(now=time.now, port=int(endpoint.base_url.rpartition(":")[2])) as server:
+async def server(endpoint: Endpoint, pauses: Pauses) -> AsyncIterator[LoopbackGemini]:
+    async with LoopbackGemini(now=pauses.now, port=int(endpoint.base_url.rpartition(":")[2])) as server:
         yield server
 
 
@@ -83,18 +65,18 @@ Make = Callable[..., MediaRoom]
 
 
 @pytest.fixture
-def make(server: LoopbackGemini, time: Time, tmp_path: Path) -> Make:
+def make(server: LoopbackGemini, pauses: Pauses, tmp_path: Path) -> Make:
     """Rooms as of several processes: what they share is on disk."""
 
     def make(
-        *, key: str = "test-key", seconds: float = 300.0, sleep: Any = time.sleep, base_url: str = server.base_url
+        *, key: str = "test-key", seconds: float = 300.0, sleep: Any = pauses.sleep, base_url: str = server.base_url
     ) -> MediaRoom:
         uploads = Uploads(
             shared=Shared(tmp_path / "state"),
             call=Call(model="g", wanted="gemini-3.5-flash", secret=key, stage="first_chunk", seconds=1.0),
             base_url=base_url,
             seconds=seconds,
-            now=time.now,
+            now=pauses.now,
             sleep=sleep,
         )
         return MediaRoom(profile=profile_of("gemini-3.5-flash"), uploads=uploads)
@@ -123,6 +105,7 @@ async def only(room: MediaRoom, block: MediaBlock, client: Any) -> Any:
 async def test_a_large_file_is_uploaded_once_for_all_processes(
     server: LoopbackGemini, make: Make, client: Any, tmp_path: Path
 ) -> None:
+    # complaint 86
     block = film(tmp_path)
     part = await only(make(), block, client)
     (file,) = server.files.values()
@@ -146,6 +129,21 @@ async def test_turns_that_need_the_same_file_at_once_upload_it_once(
     assert len(server.asked("upload")) == 1
 
 
+async def test_of_two_processes_that_upload_at_once_both_use_the_one_that_was_ready_first(
+    server: LoopbackGemini, make: Make, client: Any, tmp_path: Path
+) -> None:
+    other, block, ready = make(), film(tmp_path), []
+
+    async def sleep(_: float) -> None:
+        ready.append(await only(other, block, client))
+
+    server.script(Processing(polls=1), on="upload")
+    slow = make(sleep=sleep)
+    used = [await only(room, block, client) for room in (slow, other, slow)]
+    assert used == [ready[0]] * 3
+    assert len(server.asked("upload")) == 2
+
+
 async def test_what_waits_for_a_cancelled_upload_does_it_itself(
     server: LoopbackGemini, make: Make, client: Any, tmp_path: Path
 ) -> None:
@@ -161,13 +159,13 @@ async def test_what_waits_for_a_cancelled_upload_does_it_itself(
 
 
 async def test_an_upload_is_used_until_shortly_before_it_expires(
-    server: LoopbackGemini, make: Make, client: Any, tmp_path: Path, time: Time
+    server: LoopbackGemini, make: Make, client: Any, tmp_path: Path, pauses: Pauses
 ) -> None:
     block, room = film(tmp_path), make()
     first = await only(room, block, client)
-    time.at += LIFE - MARGIN - 1
+    await pauses.sleep(LIFE - MARGIN - 1)
     assert await only(room, block, client) == first
-    time.at += 2
+    await pauses.sleep(2)
     second = await only(room, block, client)
     assert second != first
     assert second["file_data"]["file_uri"] in {file.uri for file in server.files.values()}
@@ -208,22 +206,22 @@ async def test_the_uploads_of_another_key_are_not_ours(
 
 
 async def test_a_file_in_processing_is_waited_for(
-    server: LoopbackGemini, make: Make, client: Any, tmp_path: Path, time: Time
+    server: LoopbackGemini, make: Make, client: Any, tmp_path: Path, pauses: Pauses
 ) -> None:
     server.script(Processing(polls=6), on="upload")
     assert "file_data" in await only(make(), film(tmp_path), client)
-    assert time.slept[:6] == [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]
+    assert pauses[:6] == [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]
 
 
 @pytest.mark.parametrize("script", [overloaded(), HTML_502, Reset()], ids=["503", "502", "reset"])
 @pytest.mark.parametrize("kind", ["upload", "files"])
 async def test_what_may_pass_is_tried_again(
-    server: LoopbackGemini, make: Make, client: Any, tmp_path: Path, script: Any, kind: Any, time: Time
+    server: LoopbackGemini, make: Make, client: Any, tmp_path: Path, script: Any, kind: Any, pauses: Pauses
 ) -> None:
     server.script(Processing(polls=1), on="upload") if kind == "files" else None
     server.script(script, script, on=kind)
     assert "file_data" in await only(make(), film(tmp_path), client)
-    assert (1.0, 2.0) in pairwise(time.slept)
+    assert (1.0, 2.0) in pairwise(pauses)
 
 
 async def test_bytes_that_break_off_are_sent_again(
@@ -250,7 +248,7 @@ QUOTA = Refusal(429, "RESOURCE_EXHAUSTED", "You have exceeded your file storage 
     ids=["quota", "denied", "refused", "down", "failed", "slow"],
 )
 async def test_a_refused_file_is_named_and_not_tried_again_for_a_while(
-    server: LoopbackGemini, make: Make, client: Any, tmp_path: Path, scripts: list[Any], why: str, time: Time
+    server: LoopbackGemini, make: Make, client: Any, tmp_path: Path, scripts: list[Any], why: str, pauses: Pauses
 ) -> None:
     server.script(*scripts, on="upload")
     block, room = film(tmp_path, "a.mp4"), make()
@@ -260,7 +258,7 @@ async def test_a_refused_file_is_named_and_not_tried_again_for_a_while(
     asked = len(server.requests)
     assert await only(room, block, client) == part
     assert len(server.requests) == asked
-    time.at += 601
+    await pauses.sleep(601)
     assert "file_data" in await only(room, block, client)
 
 

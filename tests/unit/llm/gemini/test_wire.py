@@ -159,6 +159,7 @@ def test_files_become_what_was_prepared() -> None:
         {"text": "look"},
         {"text": "small"},
         INLINE,
+        {"text": "[File d.pdf]"},
         STORED,
         {"text": "[File n.txt]\nhi"},
     ]
@@ -175,11 +176,28 @@ def test_files_of_results_are_in_them_or_beside_them(profile: Profile, within: b
     assert rest == [*beside, {"text": "[File d.pdf from the result of g]"}, STORED, {"text": "note"}]
 
 
+AGAIN = [{"text": f"[File {name} again, the same as before]"} for name in ("p'.png", "n.txt")]
+
+
 def test_a_file_is_sent_once_and_pointed_at_later() -> None:
     before = [user(PICTURE, NOTES), model(text("ok"))]
     contents = contents_of(*before, user(PICTURE, NOTES))
     assert contents[:2] == contents_of(*before)[:2]
-    assert contents[2]["parts"] == [{"text": "[File p'.png is shown above]"}, {"text": "[File n.txt]\nhi"}]
+    assert contents[2]["parts"] == AGAIN
+
+
+@pytest.mark.parametrize("profile", [NEW, OLD], ids=["new", "old"])
+def test_a_file_is_sent_once_even_within_a_turn(profile: Profile) -> None:
+    turn = user(PICTURE, NOTES, result(media=(PICTURE,)), result("g", 2, media=(PICTURE, PAPER, PAPER)), PAPER)
+    ((first, second, *rest),) = (each["parts"] for each in to_contents([turn], profile, FILES))
+    beside = [part for part in (first, second) for part in part["function_response"].get("parts", ())] + rest
+    assert [beside.count(part) for part in (INLINE, STORED)] == [1, 1]
+    assert second["function_response"]["response"]["notes"] == [
+        "[File p'.png again, the same as before]",
+        "[File d.pdf]",
+        "[File d.pdf again, the same as before]",
+    ]
+    assert rest[-3:] == [AGAIN[0], {"text": "[File n.txt]\nhi"}, {"text": "[File d.pdf again, the same as before]"}]
 
 
 def test_a_request_is_written_as_the_config_of_the_sdk() -> None:

@@ -86,11 +86,8 @@ Sdk = Callable[..., AbstractAsyncContextManager[Any]]
 
 
 @pytest.fixture
-def sdk(server: LoopbackGemini, monkeypatch: pytest.MonkeyPatch) -> Sdk:
+def sdk(server: LoopbackGemini, no_proxy: None) -> Sdk:
     """The real client; options as for `genai.Client`."""
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
 
     @asynccontextmanager
     async def client(**options: Any) -> AsyncIterator[Any]:

@@ -13,6 +13,7 @@ import aiohttp
 import pytest
 
 from kesoku.testing.gemini import LoopbackGemini
+from kesoku.testing.gemini.__main__ import main
 from kesoku.testing.gemini.grammar import STAND_INS, check, normal, sign
 from kesoku.testing.gemini.script import Answer, Call, Part, Say, Think
 
@@ -197,6 +198,15 @@ async def test_an_answer_in_parts(server: LoopbackGemini) -> None:
     assert first["functionCall"] == {"name": "f", "args": {"a": 1}, "id": "fc-1"}
     assert base64.b64decode(first["thoughtSignature"]) == sign({"function_call": {"name": "f", "args": {"a": 1}}})
     assert second == {"functionCall": {"name": "g"}}
+
+
+def test_a_port_that_is_taken_is_named(
+    server: LoopbackGemini, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["gemini", "--port", server.base_url.rpartition(":")[2]])
+    with pytest.raises(SystemExit, match="1"):
+        main()
+    assert "address already in use" in capsys.readouterr().err
 
 
 async def test_it_runs_as_a_program() -> None:

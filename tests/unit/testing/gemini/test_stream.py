@@ -101,6 +101,16 @@ async def test_faults_before_any_header(server: LoopbackGemini, hand: Any, strea
         await hand(path, {"contents": [USER]})
 
 
+async def test_a_reset_is_the_servers_own_doing(
+    server: LoopbackGemini, hand: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.script(Answer(Say("a"), then=Reset()), Answer(Say("b")))
+    with pytest.raises(aiohttp.ClientError):
+        await hand(f"{STREAM}?alt=sse", {"contents": [USER]})
+    assert (await hand.generate()).text == "b"
+    assert (server.left, caplog.text) == (0, "")
+
+
 async def test_faults_come_without_events_as_well(server: LoopbackGemini, hand: Any) -> None:
     server.script(Answer(Say("a"), then=ErrorEvent()), Answer(Say("a"), then=Reset()))
     assert (await hand.generate()).status == 503
