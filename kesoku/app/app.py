@@ -33,7 +33,7 @@ from kesoku.app.place import Place
 from kesoku.app.toolbox import toolbox
 from kesoku.commands.conversation import Conversation
 from kesoku.commands.registry import Registry
-from kesoku.config import Config
+from kesoku.config import Config, Loaded
 from kesoku.errors import StoreError
 from kesoku.gateway.gateway import StoreGateway
 from kesoku.gateway.policy import Busy, BusyPolicy, FloodBounds, InterruptBy
@@ -76,14 +76,16 @@ class Job:
 class App:
     """An open application: `async with App(...) as app: await app.run()`."""
 
-    def __init__(self, config: Config, job: Job, models: Sequence[ChatModel], *, secrets: frozenset[str]) -> None:
-        self._config, self._job, self._models = config, job, models
-        self._secrets = secrets | secret.of_environment(os.environ)
+    def __init__(self, loaded: Loaded, job: Job, models: Sequence[ChatModel]) -> None:
+        """Raises ConfigInvalid where the configuration contradicts what is installed, or itself."""
+        config = loaded.config
+        self._loaded, self._config, self._job, self._models = loaded, config, job, models
+        self._secrets = loaded.secrets | secret.of_environment(os.environ)
         self._place = Place.of(config, os.environ)
         self._clock = SystemClock()
         self._staging = Staging(self._place.staging)
         self._drafts = DraftBoard()
-        self._budget = budget(config, (model.name for model in models))
+        self._budget = budget(loaded, (model.name for model in models))
         self._system = system_prompt(instructions=config.agent.instructions)
         self._stack = AsyncExitStack()
         self._stop = asyncio.Event()
@@ -158,7 +160,7 @@ class App:
             self.store,
             self._clock,
             self._models,
-            toolbox(self._config),
+            toolbox(self._loaded),
             approver=self._approver(),
             drafts=self._drafts,
             context=self._tool_context,

@@ -6,14 +6,14 @@ from zoneinfo import ZoneInfo
 
 from kesoku.agent.budget import Budget
 from kesoku.app.model import OFFLINE, known
-from kesoku.config import Config, Problem
+from kesoku.config import Config, Loaded, Problem
 from kesoku.config.problem import unknown_key
 from kesoku.config.schema import PriceTable
 from kesoku.errors import ConfigInvalid
 from kesoku.messages.price import Price, nano
 
 
-def budget(config: Config, names: Iterable[str]) -> Budget:
+def budget(loaded: Loaded, names: Iterable[str]) -> Budget:
     """The budget of a process in which the models called `names` may answer.
 
     The offline model needs no price: it costs nothing.
@@ -21,7 +21,8 @@ def budget(config: Config, names: Iterable[str]) -> Budget:
     Raises:
         ConfigInvalid: a `[prices.<name>]` table names no model, or money is bounded while a model has no price.
     """
-    if problems := (*_strangers(config), *_unpriced(config, names)):
+    config = loaded.config
+    if problems := (*_strangers(loaded), *_unpriced(loaded, names)):
         raise ConfigInvalid(problems=problems)
     return Budget(
         prices={name: _price(table) for name, table in config.prices.items()},
@@ -32,25 +33,26 @@ def budget(config: Config, names: Iterable[str]) -> Budget:
     )
 
 
-def _strangers(config: Config) -> Sequence[Problem]:
-    valid = known(config)
-    wrong = (unknown_key("config", f"prices.{name}", valid) for name in config.prices if name not in valid)
+def _strangers(loaded: Loaded) -> Sequence[Problem]:
+    valid, prices = known(loaded.config), loaded.config.prices
+    wrong = (unknown_key(loaded.source, f"prices.{name}", valid) for name in prices if name not in valid)
     return [replace(each, fatal=True) for each in wrong]
 
 
-def _unpriced(config: Config, names: Iterable[str]) -> Sequence[Problem]:
+def _unpriced(loaded: Loaded, names: Iterable[str]) -> Sequence[Problem]:
+    config = loaded.config
     bounds = {"agent.max_cost": config.agent.max_cost, "limits.cost_per_day": config.limits.cost_per_day}
     set_ = [key for key, bound in bounds.items() if bound is not None]
     without = [name for name in dict.fromkeys(names) if name not in config.prices and not _is_free(config, name)]
-    return [_problem(name, set_) for name in without if set_]
+    return [_problem(loaded.source, name, set_) for name in without if set_]
 
 
-def _problem(name: str, bounds: Sequence[str]) -> Problem:
+def _problem(source: str, name: str, bounds: Sequence[str]) -> Problem:
     text = (
         f"{' and '.join(bounds)} cannot hold for the model {name!r}, whose price is not known; add this table with "
         "prompt and answer, in US dollars for a million tokens, or remove the bound"
     )
-    return Problem(source="config", key=f"prices.{name}", text=text)
+    return Problem(source=source, key=f"prices.{name}", text=text)
 
 
 def _is_free(config: Config, name: str) -> bool:

@@ -2,20 +2,21 @@
 
 from dataclasses import replace
 
-from kesoku.config import Config
+from kesoku.config import Loaded
 from kesoku.config.problem import unknown_key
 from kesoku.errors import ConfigInvalid
 from kesoku.tools.registry import Policy, Toolbox, installed
 
 
-def toolbox(config: Config) -> Toolbox:
+def toolbox(loaded: Loaded) -> Toolbox:
     """Everything installed.
 
     Raises:
         ConfigInvalid: a `[tools.<name>]` table names a tool that is not there; a mistyped policy would protect nothing.
     """
+    config = loaded.config
     tools = {tool.name: tool for tool in installed()}
-    wrong = [unknown_key("config", f"tools.{name}", tools) for name in config.tools if name not in tools]
+    wrong = [unknown_key(loaded.source, f"tools.{name}", tools) for name in config.tools if name not in tools]
     if wrong:
         raise ConfigInvalid(problems=tuple(replace(each, fatal=True) for each in wrong))
     policies = {name: Policy(table.policy) for name, table in config.tools.items() if table.policy}

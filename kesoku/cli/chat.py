@@ -78,7 +78,7 @@ async def _open(
         workspace=Path.cwd(),
         approve_all=options.yes,
     )
-    async with App(loaded.config, job, models, secrets=loaded.secrets) as app:
+    async with App(loaded, job, models) as app:
         here = Address(chatbot_id=BOT, channel_id=channel)
         for address in app.stands_in:
             text = f"nobody serves {address} now: it is answered here, and `kesoku run` will deliver it"

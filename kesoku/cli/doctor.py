@@ -42,9 +42,9 @@ async def _examine(options: argparse.Namespace) -> tuple[list[Finding], frozense
     if loaded is None:
         return findings, frozenset()
     findings += await _database(loaded.config)
-    findings += _tools(loaded.config)
+    findings += _tools(loaded)
     findings += await _models(loaded.config, online=not options.offline)
-    findings += _prices(loaded.config)
+    findings += _prices(loaded)
     for name, entry in loaded.config.adapters.items():
         findings += await _adapter(name, entry.type, entry.settings)
     return findings, loaded.secrets
@@ -96,9 +96,9 @@ def _sqlite() -> Finding:
     return Finding(check="sqlite", severity=Severity.WARNING, text=text, fix=fix)
 
 
-def _tools(config: Config) -> list[Finding]:
+def _tools(loaded: Loaded) -> list[Finding]:
     try:
-        box = toolbox(config)
+        box = toolbox(loaded)
     except ConfigInvalid as error:
         return [_error("tools", str(each), "correct or remove the table") for each in error.problems]
     return [_ok("tools", ", ".join(f"{name} ({box.policy(name)})" for name in box))]
@@ -145,9 +145,10 @@ async def _asked(check: str, doctor: Awaitable[Sequence[Finding]]) -> Sequence[F
     return found
 
 
-def _prices(config: Config) -> list[Finding]:
+def _prices(loaded: Loaded) -> list[Finding]:
+    config = loaded.config
     try:
-        budget(config, may_answer(config))
+        budget(loaded, may_answer(config))
     except ConfigInvalid as error:
         return [_error("prices", str(each), "correct the table") for each in error.problems]
     return [_ok("prices", ", ".join(config.prices))] if config.prices else []

@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
 async def _serve(options: argparse.Namespace, loaded: Loaded) -> int:
     bots = _bots(loaded.config, options.only)
     models = choose(loaded.config, offline_fallback=False)
-    async with App(loaded.config, Job(bots=bots), models, secrets=loaded.secrets) as app:
+    async with App(loaded, Job(bots=bots), models) as app:
         received = _stop_on_signal(app)
         endings = await app.run()
     if received:

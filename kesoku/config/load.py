@@ -41,6 +41,11 @@ class Loaded:
     secrets: frozenset[str]
     """Values that must never be shown."""
 
+    @property
+    def source(self) -> str:
+        """Where the values stand, for messages about them."""
+        return str(self.path) if self.path else "defaults"
+
 
 def load(
     path: Path | None = None,

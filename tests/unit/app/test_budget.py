@@ -8,7 +8,7 @@ from kesoku.agent.budget import Budget
 from kesoku.app import App, Job
 from kesoku.app.budget import budget
 from kesoku.app.model import create, may_answer
-from kesoku.config import Config, load
+from kesoku.config import Loaded, load
 from kesoku.errors import ConfigInvalid
 from kesoku.messages.price import Price, nano
 
@@ -17,11 +17,11 @@ PRO = "[prices.pro]\nprompt = 1.25\nanswer = 10\n"
 GEMINI = "[prices.gemini]\nprompt = 0.3\ncached = 0.03\nanswer = 2.5\n"
 
 
-def config(tmp_path: Path, text: str) -> Config:
+def config(tmp_path: Path, text: str) -> Loaded:
     path = tmp_path / "config.toml"
     path.write_text(text, encoding="utf-8")
     path.chmod(0o600)
-    return load(path, environment={}).config
+    return load(path, environment={})
 
 
 def test_prices_and_budgets_become_integers(tmp_path: Path) -> None:
@@ -70,18 +70,19 @@ def test_every_gap_is_named(tmp_path: Path, text: str, problems: list[str]) -> N
     found = config(tmp_path, text)
     said: list[str] = []
     try:
-        assert budget(found, may_answer(found)).prices
+        assert budget(found, may_answer(found.config)).prices
     except ConfigInvalid as error:
         said = list(map(str, error.problems))
     assert len(said) == len(problems)
+    assert all(each.startswith(f"{tmp_path}/config.toml: ") for each in said)
     assert all(problem in text for problem, text in zip(problems, said, strict=True))
 
 
 def test_nothing_starts_without_a_price(tmp_path: Path) -> None:
     found = config(tmp_path, f"{MODELS}max_cost = 1\n{GEMINI}")
-    App(found, Job(bots={}), [create(found, "offline")], secrets=frozenset())
+    App(found, Job(bots={}), [create(found.config, "offline")])
     with pytest.raises(ConfigInvalid):
-        App(found, Job(bots={}), [create(found, "pro")], secrets=frozenset())
+        App(found, Job(bots={}), [create(found.config, "pro")])
 
 
 @pytest.mark.parametrize(

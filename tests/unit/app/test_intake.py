@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kesoku.adapter import Address, Inbox, Principal
 from kesoku.app import App, Job
-from kesoku.config import Config
+from kesoku.config import Config, Loaded
 from kesoku.config.schema import LimitsTable, StoreTable
 from kesoku.llm.offline import OfflineModel
 from kesoku.testing.recording import RecordingAdapter, RecordingConfig, recording_manifest
@@ -36,6 +36,7 @@ async def test_time_zone_and_file_size_of_the_config_hold_in_the_inbox_of_every_
         store=StoreTable(path=tmp_path / "kesoku.db"),
     )
     job = Job(bots={"probe": (recording_manifest(kind=Probe), RecordingConfig())})
-    async with App(config, job, (OfflineModel(),), secrets=frozenset()) as app:
+    loaded = Loaded(config=config, warnings=(), path=None, secrets=frozenset())
+    async with App(loaded, job, (OfflineModel(),)) as app:
         await app.run()
     assert app.bots[0].adapter.noted == ("`Ada` at `2026-05-27 20:50:00 SGT`:\n", "it is larger than 4 bytes")
