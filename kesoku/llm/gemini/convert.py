@@ -8,6 +8,9 @@ from typing import Any
 
 PIXELS = 40_000_000
 """A picture with more is scaled down."""
+OPENED = 50_000_000
+"""Pixels of a picture that is opened at all: in memory they take ten bytes each. A JPEG may have more, for it is read
+at a smaller size."""
 BYTES = 7_000_000
 """A larger picture is scaled down."""
 
@@ -45,7 +48,8 @@ def picture(data: bytes, *, taken: str | None) -> Picture | str:
 
     try:
         with Image.open(BytesIO(data), formats=_FORMATS) as image:
-            if image.width * image.height > (Image.MAX_IMAGE_PIXELS or PIXELS):
+            most = (Image.MAX_IMAGE_PIXELS or OPENED) if image.format == "JPEG" else OPENED
+            if image.width * image.height > most:
                 return f"{image.width} x {image.height} pixels are too many"
             return _picture(image, len(data), taken)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):

@@ -32,8 +32,8 @@ _ATTEMPTS = 3
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 """Seconds between two attempts, or two looks at a file in processing; they double."""
 _AT_ONCE = 3
-_SOUR = 600.0
-"""Seconds in which a file that could not be uploaded is not tried again."""
+_REST, _SHORT_REST = 600.0, 30.0
+"""Seconds in which a file that could not be uploaded is not tried again: for good, and because of a passing failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +45,10 @@ class Upload:
 
 
 class UploadFailed(Exception):
-    """The file cannot be referred to; `reason` is told to the model."""
+    """The file cannot be referred to; `reason` is told to the model. `passes`: it may work soon."""
 
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
+    def __init__(self, reason: str, *, passes: bool = False) -> None:
+        self.reason, self.passes = reason, passes
         super().__init__(reason)
 
 
@@ -90,7 +90,7 @@ class Uploads:
             try:
                 file = await self._ready(content, client)
             except UploadFailed as error:
-                self._failed[key] = (error.reason, self._now() + _SOUR)
+                self._failed[key] = (error.reason, self._now() + (_SHORT_REST if error.passes else _REST))
                 raise
             return await self._remember(key, file)
 
@@ -127,10 +127,10 @@ class Uploads:
                 file = await self._retried(lambda: self._upload(content, client))
                 file = await self._processed(file, client)
         except TimeoutError:
-            raise UploadFailed(f"its upload was not ready within {self._seconds:g} s") from None
+            raise UploadFailed(f"its upload was not ready within {self._seconds:g} s", passes=True) from None
         except ModelError as error:
             said = getattr(error, "message", None) or getattr(error, "reason", None) or str(error)
-            raise UploadFailed(f"its upload was refused ({said})") from error
+            raise UploadFailed(f"its upload was refused ({said})", passes=error.retryable) from error
         if _state(file) == "FAILED" or not file.uri:
             said = getattr(file.error, "message", None)
             raise UploadFailed("the provider could not process it" + (f" ({said})" if said else ""))

@@ -312,6 +312,7 @@ def bomb(width: int) -> bytes:
         ("a.heic", b"\xff\0", "image/heic", "(application/octet-stream, 2 bytes) is not shown: this model does not"),
         ("a.pdf", b"\xff" * 1_020 + PDF, "application/pdf", "a.pdf (application/octet-stream, 1,"),
         ("a.png", bomb(10_000), "", "10000 x 10000 pixels are too many|it has too many pixels"),
+        ("a.png", bomb(7_500), "", "7500 x 7500 pixels are too many"),
         ("a.png", bomb(60_000), "", "it has too many pixels"),
         ("a.png", b"", "image/png", "a.png (image/png, 0 bytes) is not shown: it is empty"),
         ('a\n\x1b[2J`\u202e"\0.zip', b"PK\3\4\0", "x/\ny", "[File a [2J'\" .zip (application/zip, 5 bytes) is not"),
