@@ -21,9 +21,19 @@ class DraftBoard:
         self._watchers.append(watcher)
         return lambda: self._watchers.remove(watcher)
 
-    def publish(self, turn_id: str, address: Address, *, step: int, thought: str, text: str, note: str = "") -> None:
-        """Show the whole text so far of the running step, and why it waits. Never blocks."""
-        draft = Draft(turn_id=turn_id, step=step, thought=thought, text=text, note=note)
+    def publish(
+        self,
+        turn_id: str,
+        address: Address,
+        *,
+        step: int,
+        thought: str,
+        text: str,
+        note: str = "",
+        wait: float | None = None,
+    ) -> None:
+        """Show the whole text so far of the running step, why it waits, and for how many seconds. Never blocks."""
+        draft = Draft(turn_id=turn_id, step=step, thought=thought, text=text, note=note, wait=wait)
         for on_draft, _ in tuple(self._watchers):
             on_draft(address, draft)
 

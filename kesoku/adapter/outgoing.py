@@ -85,6 +85,8 @@ class Draft:
     text: str
     note: str = ""
     """Why the model has not begun yet: one line for those who wait."""
+    wait: float | None = None
+    """Seconds until it is asked again, where that takes long enough to be told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

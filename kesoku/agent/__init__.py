@@ -7,8 +7,8 @@ who works on which prompt   dispatcher.py; worker.py: one prompt, and what is sa
 a turn from start to end    loop.py
 what a turn knows of itself turn.py: derived from the log; journal.py: read and written
 what is asked of a model    think.py; prompt.py: the system prompt; hook.py: what others add
-what a reply leads to       judge.py, in the signals of signal.py; reason.py: the provider's
-                            reason in words; seam.py: a cut answer and its rest as one text
+what a reply leads to       judge.py, in the signals of signal.py; seam.py: a cut answer and
+                            its rest as one text
 tools                       act.py
 bounds                      limits.py; budget.py: tokens and money; metrics.py: the figures
 ==========================  ==================================================================

@@ -22,7 +22,7 @@ from kesoku.ports import Clock, Gateway, Store, Transaction
 
 STOPPED = "The turn ended before this tool returned. It may have had effects; its output is lost."
 """The result of a call that a limit or a failure stopped."""
-_UNTRUSTED = {Finish.BLOCKED, Finish.REFUSED, Finish.MALFORMED}
+_UNTRUSTED = {Finish.BLOCKED, Finish.REFUSED, Finish.MALFORMED, Finish.GARBLED}
 """Replies whose calls, if there are any, are not to be trusted."""
 
 
@@ -157,7 +157,7 @@ def _messages(reply: Reply, *, cut: bool, begun: Reply | None) -> tuple[Reply, S
     said: list[Message] = []
     blocks: list[TextBlock | CallBlock] = []
     trusted = reply.finish not in _UNTRUSTED
-    interim = cut or (trusted and bool(reply.calls)) or (reply.finish is Finish.MALFORMED and not begun)
+    interim = cut or (trusted and bool(reply.calls)) or (reply.finish.is_unreadable and not begun)
     start = begun.text if begun and reply.calls and trusted else ""
     for block in reply.blocks:
         if isinstance(block, TextBlock):

@@ -1,7 +1,5 @@
 """What a reply, a batch of results, or the state of a turn means for what comes next. Pure; speaks in signals."""
 
-from collections.abc import Sequence
-
 from kesoku.agent import signal
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.seam import closed, joined
@@ -17,25 +15,24 @@ _SHOWN = 1_000
 """Characters of a result in a summary."""
 
 
-def judge_reply(turn: Turn, reply: Reply, tools: Sequence[str] = ()) -> None:
+def judge_reply(turn: Turn, reply: Reply) -> None:
     """Return if the reply can be acted upon: it has calls, or it is an answer. Raises Again or Ended.
 
     Each kind of emptiness is told apart, and none of them ends as a success (complaints 61, 63, 65, 68, 69). An answer
-    that is cut is continued once; whatever comes then ends the turn with what there is (complaint 64). `tools` are the
-    names of those that exist.
+    that is cut is continued once; whatever comes then ends the turn with what there is (complaint 64).
     """
     if reply.finish is Finish.REFUSED:  # even of an answer that was begun: the turn is not to be sent again
-        raise signal.PromptRefused(detail=reply.detail, again=turn.follows_refusal)
+        raise signal.PromptRefused(reply, again=turn.follows_refusal)
     if reply.calls or turn.before(len(turn.steps)):
         return
     if turn.begun:
         raise signal.CutAnswer(text=reply.text, joined=turn.is_joined(turn.next_step))
     if reply.finish is Finish.BLOCKED:
-        raise signal.AnswerWithheld(detail=reply.detail)
-    if reply.finish is Finish.MALFORMED:
+        raise signal.AnswerWithheld(reply)
+    if reply.finish.is_unreadable:
         if turn.nudges("malformed") < _MALFORMED_RETRIES:
-            raise signal.MalformedCall(detail=reply.detail, tools=tools)
-        raise signal.Unreadable(detail=reply.detail)
+            raise signal.UnreadableReply(reply)
+        raise signal.Unreadable(reply)
     if not reply.text.strip():
         _judge_empty(turn, reply)
 
@@ -44,10 +41,10 @@ def _judge_empty(turn: Turn, reply: Reply) -> None:
     if reply.finish is Finish.CUT:
         if turn.nudges("cut") < _EMPTY_RETRIES:
             raise signal.CutReply
-        raise signal.NoRoom(detail=reply.detail, bound=turn.bound)
+        raise signal.NoRoom(reply, bound=turn.bound)
     if turn.nudges("empty") < _EMPTY_RETRIES:
         raise signal.EmptyReply
-    raise signal.NoAnswer(detail=reply.detail)
+    raise signal.NoAnswer(reply)
 
 
 def judge_calls(turn: Turn, limits: TurnLimits) -> None:

@@ -99,7 +99,7 @@ class TurnLoop:
                 if turn.begun:  # what was said meanwhile decides how the answer goes on
                     turn = await self._journal.join(turn)
                 reply = turn.last_reply
-                judge_reply(turn, reply, [tool.name for tool in self._request.tools])
+                judge_reply(turn, reply)
                 if not reply.calls:
                     answer = make.answer(answer_text(turn, reply), provider=reply.provider, model=reply.model)
                     return await self._journal.finish(turn, answer)

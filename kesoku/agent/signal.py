@@ -1,14 +1,21 @@
 """What ends a step of a turn other than its regular end. Signals carry what has to be said; they are no failures."""
 
-from collections.abc import Sequence
-
-from kesoku.agent import reason
 from kesoku.agent.seam import open_fence
 from kesoku.messages import make
 from kesoku.messages.kinds import SystemNote
 from kesoku.messages.source import ANSWER_BLOCKED, PROMPT_BLOCKED, NudgeReason
+from kesoku.messages.turn import Finish, Reply
 
 _NO_REASON, _GOES_ON = "it gave no reason", "The conversation goes on."
+_CURE = "Please try again, or ask in another way."
+_HINTS = {
+    Finish.MALFORMED: "held a tool call that cannot be read. Call one tool, with valid JSON arguments.",
+    Finish.GARBLED: "cannot be read. Answer again: in words, or with one tool call.",
+}
+_TRIED = {
+    Finish.MALFORMED: "to call a tool several times and never wrote a call that can be run",
+    Finish.GARBLED: "to answer several times and never wrote an answer that can be read",
+}
 
 
 class Again(Exception):
@@ -52,23 +59,12 @@ class CutAnswer(Again):
         )
 
 
-class MalformedCall(Again):
-    """The model tried to call a tool and failed to write the call, or called what it may not. `tools`: their names."""
+class UnreadableReply(Again):
+    """The model did not get out what it meant: a call, or an answer."""
 
-    def __init__(self, *, detail: str | None, tools: Sequence[str]) -> None:
-        match reason.word(detail):
-            case "TOO_MANY_TOOL_CALLS":
-                hint = "called too many tools at once. Call fewer tools at once."
-            case "UNEXPECTED_TOOL_CALL" if tools:
-                hint = f"called a tool that does not exist now. These tools exist: {', '.join(tools)}."
-            case "UNEXPECTED_TOOL_CALL":
-                hint = "called a tool, but there are no tools now. Answer in words."
-            case "MALFORMED_RESPONSE":
-                hint = "cannot be read. Answer again: in words, or with one tool call."
-            case _:
-                hint = "held a tool call that cannot be read. Call one tool, with valid JSON arguments."
-        text = f"Your previous response {hint}"
-        super().__init__(f"{text} ({detail})" if detail else text, why="malformed")
+    def __init__(self, reply: Reply) -> None:
+        hint = reply.hint or f"Your previous response {_HINTS[reply.finish]}"
+        super().__init__(f"{hint} ({reply.detail})" if reply.detail else hint, why="malformed")
 
 
 class RepeatedCall(Again):
@@ -96,16 +92,17 @@ class Ended(Exception):
 class NoAnswer(Ended):
     """The model gave no answer, although it was asked again (K-226)."""
 
-    def __init__(self, *, detail: str | None) -> None:
-        why = f": {detail}" if detail else ""
-        super().__init__(f"The model returned no answer, even after it was asked again{why}. {reason.cure(detail)}")
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(
+            f"The model returned no answer, even after it was asked again{_why(reply)}. {reply.cure or _CURE}"
+        )
 
 
 class NoRoom(Ended):
     """The model used up its output limit without an answer; `bound` is the budget that set the limit, in words."""
 
-    def __init__(self, *, detail: str | None, bound: str) -> None:
-        said = "; ".join(filter(None, (detail, bound)))
+    def __init__(self, reply: Reply, *, bound: str) -> None:
+        said = "; ".join(filter(None, (reply.detail, bound)))
         why = f" ({said})" if said else ""
         super().__init__(
             f"The model was cut off before it wrote an answer, twice{why}. Ask for something shorter, let it think "
@@ -116,12 +113,9 @@ class NoRoom(Ended):
 class Unreadable(Ended):
     """The model kept writing tool calls, or answers, that cannot be read."""
 
-    def __init__(self, *, detail: str | None) -> None:
-        why = f": {detail}" if detail else ""
-        what = "to call a tool several times and never wrote a call that can be run"
-        if reason.word(detail) == "MALFORMED_RESPONSE":
-            what = "to answer several times and never wrote an answer that can be read"
-        super().__init__(f"The model tried {what}{why}. No answer was given. {reason.cure(detail)}")
+    def __init__(self, reply: Reply) -> None:
+        tried = f"The model tried {_TRIED[reply.finish]}{_why(reply)}."
+        super().__init__(f"{tried} No answer was given. {reply.cure or _CURE}")
 
 
 class PromptRefused(Ended):
@@ -130,10 +124,10 @@ class PromptRefused(Ended):
     `again`: the prompt before was refused as well, so what was said earlier may be what is refused.
     """
 
-    def __init__(self, *, detail: str | None, again: bool) -> None:
+    def __init__(self, reply: Reply, *, again: bool) -> None:
         goes_on = "If it was harmless, something earlier is refused: /new begins a new conversation."
         super().__init__(
-            f"The model's provider did not take your message: {detail or _NO_REASON}. {reason.cure(detail)} "
+            f"The model's provider did not take your message: {reply.detail or _NO_REASON}. {reply.cure or _CURE} "
             f"The model will not be shown this message again. {goes_on if again else _GOES_ON}",
             error=PROMPT_BLOCKED,
         )
@@ -142,9 +136,9 @@ class PromptRefused(Ended):
 class AnswerWithheld(Ended):
     """A rule of the provider withheld the answer: an error that names the rule."""
 
-    def __init__(self, *, detail: str | None) -> None:
+    def __init__(self, reply: Reply) -> None:
         super().__init__(
-            f"The model's provider withheld the answer: {detail or _NO_REASON}. {reason.cure(detail)} {_GOES_ON}",
+            f"The model's provider withheld the answer: {reply.detail or _NO_REASON}. {reply.cure or _CURE} {_GOES_ON}",
             error=ANSWER_BLOCKED,
         )
 
@@ -165,3 +159,7 @@ class Stuck(Ended):
             f"I stopped because I was going in circles: {tool} was called {times} times with the same arguments and "
             f"gave the same result each time.\n\n{done}\n\nThe result was: {result}"
         )
+
+
+def _why(reply: Reply) -> str:
+    return f": {reply.detail}" if reply.detail else ""

@@ -78,11 +78,14 @@ class _Draft:
         """Whether anyone may have seen a part of the answer."""
         return bool(self._text or self._seen)
 
-    def restart(self, why: str) -> None:
-        """What was said is void; say why the model is asked again. An answer stays until another takes its place."""
+    def restart(self, why: str, wait: float | None = None) -> None:
+        """What was said is void; say why the model is asked again, and in how many seconds.
+
+        An answer stays until another takes its place.
+        """
         self._seen = self._answer
         self._thought = self._text = ""
-        self._publish(note=why)
+        self._publish(why, wait)
 
     @property
     def _answer(self) -> str:
@@ -97,12 +100,12 @@ class _Draft:
             self._text += delta.text
         self._publish()
 
-    def _publish(self, note: str = "") -> None:
+    def _publish(self, note: str = "", wait: float | None = None) -> None:
         turn, step, thought, text = self._turn, self._turn.next_step, self._thought, self._answer
         if self._begun:
             step, text = step - 1, joined(self._begun.text, text, running=True)
             thought = "\n\n".join(filter(None, (self._begun.thoughts, thought)))
-        self._drafts.publish(turn.id, turn.address, step=step, thought=thought, text=text, note=note)
+        self._drafts.publish(turn.id, turn.address, step=step, thought=thought, text=text, note=note, wait=wait)
 
 
 async def _ask(model: ChatModel, compile_for: Compile, draft: _Draft, why: str) -> tuple[Asked, Reply]:
@@ -121,7 +124,7 @@ async def _stream(model: ChatModel, request: CompiledRequest, draft: _Draft) -> 
                 case Reply():
                     reply = item
                 case Retry():
-                    draft.restart(item.reason)
+                    draft.restart(item.reason, item.wait)
                 case Delta():
                     draft.add(item)
     if reply is None:

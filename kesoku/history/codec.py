@@ -22,6 +22,8 @@ def reply_to_json(reply: Reply) -> FrozenDict:
                 "model": reply.model,
                 "finish": reply.finish.value,
                 **({} if reply.detail is None else {"detail": reply.detail}),
+                **({"cure": reply.cure} if reply.cure else {}),
+                **({"hint": reply.hint} if reply.hint else {}),
                 "blocks": [_block_to_json(block) for block in reply.blocks],
             }
         )
@@ -36,6 +38,8 @@ def reply_from_json(data: Mapping[str, Any], usage: Usage | None = None) -> Repl
         model=data["model"],
         finish=Finish(data["finish"]),
         detail=data.get("detail"),
+        cure=data.get("cure", ""),
+        hint=data.get("hint", ""),
         usage=usage or Usage(),
     )
 

@@ -12,9 +12,6 @@ from kesoku.errors import (
 )
 from kesoku.errors.duration import duration
 
-NOTICED = 1.0
-"""Seconds from which on people are told that they wait, and why."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:
@@ -37,10 +34,9 @@ class Backoff:
         return float(min(self.longest, self.first * 2 ** (failed - 1)) * (0.5 + jitter))
 
 
-def again(error: ModelError, pause: float) -> str:
-    """Why a model is asked again in `pause` seconds, on one line for people who wait."""
-    when = f" in {duration(pause)}" if pause >= NOTICED else ""
-    return f"{_happened(error)}; asking again{when}"
+def again(error: ModelError) -> str:
+    """Why a model is asked again, on one line for people who wait."""
+    return f"{_happened(error)}; asking again"
 
 
 def _happened(error: ModelError) -> str:

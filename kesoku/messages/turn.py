@@ -14,6 +14,9 @@ from typing import Any, Literal
 
 from kesoku.messages.freeze import EMPTY
 
+_NOTICED = 1.0
+"""Seconds from which on people are told that they wait."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextBlock:
@@ -134,9 +137,16 @@ class Finish(StrEnum):
     REFUSED = "refused"
     """A rule refused the prompt, which must not be sent again; `Reply.detail` says which."""
     MALFORMED = "malformed"
-    """The model tried to call a tool and failed to write the call."""
+    """The model tried to call a tool and failed to write the call, or called what it may not."""
+    GARBLED = "garbled"
+    """The model wrote an answer that cannot be read."""
     OTHER = "other"
     """Anything else; `Reply.detail` says what."""
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether the model did not get out what it meant, so that it is asked again."""
+        return self in {Finish.MALFORMED, Finish.GARBLED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,11 +191,16 @@ class Delta:
 class Retry:
     """The step begins anew: what was streamed of it is void. Never stored.
 
-    The model is asked in `after` seconds, because of `reason`, one line for people who wait.
+    The model is asked in `after` seconds, because of `reason`, one line for people who wait, without the time.
     """
 
     after: float
     reason: str
+
+    @property
+    def wait(self) -> float | None:
+        """`after`, if it is long enough to be told."""
+        return self.after if self.after >= _NOTICED else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +212,11 @@ class Reply:
     model: str
     finish: Finish = Finish.STOP
     detail: str | None = None
+    """Why it ended so, in the provider's words."""
+    cure: str = ""
+    """What people can do about it, in one sentence; empty if the provider knows no better than to try again."""
+    hint: str = ""
+    """What the model is told when it is asked again after an unreadable reply; empty if the provider knows no more."""
     usage: Usage = field(default_factory=Usage)
 
     @property

@@ -60,8 +60,18 @@ class Approver(Protocol):
 class Drafts(Protocol):
     """Running replies for those who watch: in this process only, lossy, the latest wins (N-19)."""
 
-    def publish(self, turn_id: str, address: Address, *, step: int, thought: str, text: str, note: str = "") -> None:
-        """Show the whole text so far of the running step, and why it waits. Never blocks."""
+    def publish(
+        self,
+        turn_id: str,
+        address: Address,
+        *,
+        step: int,
+        thought: str,
+        text: str,
+        note: str = "",
+        wait: float | None = None,
+    ) -> None:
+        """Show the whole text so far of the running step, why it waits, and for how many seconds. Never blocks."""
         ...
 
     def clear(self, turn_id: str) -> None:

@@ -1,5 +1,6 @@
 """Pure text functions that turn an assistant's Markdown into what each platform can send, and keep it harmless."""
 
+from kesoku.errors.duration import duration
 from kesoku.render.chunk import MINIMUM_LIMIT, Part, Unit, chunk, parts
 from kesoku.render.confine import confine
 from kesoku.render.dialect import Markup, to_markdown, to_markup, to_plain
@@ -24,6 +25,7 @@ __all__ = [
     "Voice",
     "chunk",
     "confine",
+    "duration",
     "header",
     "money",
     "parse",

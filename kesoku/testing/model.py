@@ -25,6 +25,8 @@ def reply(
     *blocks: str | TextBlock | CallBlock,
     finish: Finish = Finish.STOP,
     detail: str | None = None,
+    cure: str = "",
+    hint: str = "",
     usage: Usage | None = None,
     provider: str = PROVIDER,
 ) -> Reply:
@@ -35,6 +37,8 @@ def reply(
         model="m",
         finish=finish,
         detail=detail,
+        cure=cure,
+        hint=hint,
         usage=usage or Usage(),
     )
 

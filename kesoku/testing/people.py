@@ -22,13 +22,23 @@ class RecordingDrafts:
 
     def __init__(self) -> None:
         self.shown: list[tuple[str, int, str, str]] = []
-        self.notes: list[str] = []
+        self.notes: list[tuple[str, float | None]] = []
         self.cleared: list[str] = []
 
-    def publish(self, turn_id: str, address: Address, *, step: int, thought: str, text: str, note: str = "") -> None:
+    def publish(
+        self,
+        turn_id: str,
+        address: Address,
+        *,
+        step: int,
+        thought: str,
+        text: str,
+        note: str = "",
+        wait: float | None = None,
+    ) -> None:
         """Keep one state of a running reply."""
         self.shown.append((turn_id, step, thought, text))
-        self.notes += [note] if note else []
+        self.notes += [(note, wait)] if note else []
 
     def clear(self, turn_id: str) -> None:
         """Keep that a turn is over."""

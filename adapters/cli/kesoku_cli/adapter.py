@@ -140,7 +140,7 @@ class CliAdapter:
         thought, new_thought = _grown(shown.thought, draft.thought)
         answer, new_text = _grown(shown.text, draft.text)
         if thought or answer or draft.note:
-            front.retry(draft.note, thought=thought, answer=answer)
+            front.retry(draft.note, wait=draft.wait, thought=thought, answer=answer)
         if new_thought:
             front.thought_delta(new_thought)
         if new_text:

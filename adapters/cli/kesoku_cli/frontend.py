@@ -81,8 +81,11 @@ class FrontEnd(Protocol):
     def answer_delta(self, text: str) -> None:
         """A further piece of the answer that the model writes now."""
 
-    def retry(self, why: str, *, thought: bool = False, answer: bool = False) -> None:
-        """The model is asked again. True: the deltas of the thought, or of the answer, are void; others will come."""
+    def retry(self, why: str, *, wait: float | None = None, thought: bool = False, answer: bool = False) -> None:
+        """The model is asked again, in `wait` seconds, where it takes long enough to be told.
+
+        True: the deltas of the thought, or of the answer, are void; others will come.
+        """
 
     def answer(self, text: str, metrics: Metrics | None = None) -> None:
         """The whole answer in Markdown, the authority."""

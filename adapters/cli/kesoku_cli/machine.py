@@ -63,10 +63,11 @@ class Machine:
         """`answer_delta`: text"""
         self._emit("answer_delta", text=text)
 
-    def retry(self, why: str, *, thought: bool = False, answer: bool = False) -> None:
-        """`retry`: text (why the model is asked again), void (whose deltas do not count: thought, answer)"""
+    def retry(self, why: str, *, wait: float | None = None, thought: bool = False, answer: bool = False) -> None:
+        """`retry`: text (why the model is asked again), wait (in how many seconds, or null), void (whose deltas do not
+        count: thought, answer)"""
         void = [kind for kind, is_void in (("thought", thought), ("answer", answer)) if is_void]
-        self._emit("retry", text=why, void=void)
+        self._emit("retry", text=why, wait=wait, void=void)
 
     def answer(self, text: str, metrics: Metrics | None = None) -> None:
         """`answer`: text (the whole), metrics (an object)"""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import BinaryIO, TextIO
 
-from kesoku.render import printable_name, visible
+from kesoku.render import duration, printable_name, visible
 from kesoku_cli.fold import folded
 from kesoku_cli.frontend import SAID, Choice, Listener, Metrics, metrics_line
 from kesoku_cli.lines import Appender, LineInput
@@ -90,12 +90,12 @@ class Plain:
             self._say("thought", text)
         self._later.clear()
 
-    def retry(self, why: str, *, thought: bool = False, answer: bool = False) -> None:
+    def retry(self, why: str, *, wait: float | None = None, thought: bool = False, answer: bool = False) -> None:
         """Say why it takes longer, and that what stands there does not count."""
         if answer:
             self._void()
         if why:
-            self._say("waiting", why)
+            self._say("waiting", why if wait is None else f"{why} in {duration(wait)}")
 
     def answer_delta(self, text: str) -> None:
         """Append the text as it comes."""

@@ -1,6 +1,5 @@
 """The front end for a real terminal: streams Markdown above an input line that is always there."""
 
-import re
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -12,8 +11,6 @@ from kesoku_cli.screen import Ask, Handlers, Screen
 from kesoku_cli.stream import AnswerStream
 from kesoku_cli.view import View
 
-_TIMED = re.compile(r"(.+) (\d+) s")
-"""A reason to wait that ends with its seconds: they are counted down."""
 PAUSE = "a question waits: pause typing for a moment to answer it"
 
 
@@ -121,15 +118,14 @@ class Terminal:
             self._print_thought(text)
         self._thought = ""
 
-    def retry(self, why: str, *, thought: bool = False, answer: bool = False) -> None:
+    def retry(self, why: str, *, wait: float | None = None, thought: bool = False, answer: bool = False) -> None:
         """Take away what is void as far as it is not printed yet, and say beside the spinner why it takes longer."""
         if thought:
             self._thought = ""
         if answer:
             self._void()
-        timed = _TIMED.fullmatch(why)
-        self._wait = timed[1] if timed else why
-        self._wait_until = time.monotonic() + int(timed[2]) if timed else None
+        self._wait = why if wait is None else f"{why} in"
+        self._wait_until = None if wait is None else time.monotonic() + wait
         self._restate()
 
     def _goes_on(self) -> None:

@@ -1,7 +1,7 @@
 """One HTTP request for an answer, within the limits of silence: the only place that awaits the SDK's stream."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -11,10 +11,13 @@ from kesoku.llm.gemini.failure import foreign_errors
 from kesoku.llm.gemini.wire import Json
 
 
-async def chunks(client: Any, wire: Json, *, token: bytes | None, first: Call, idle: Call) -> AsyncGenerator[Any, None]:
+async def chunks(
+    client: Any, wire: Json, *, token: bytes | None, first: Call, idle: Callable[[], Call]
+) -> AsyncGenerator[Any, None]:
     """The SDK's chunks, from the continuation `token` on. Leaving early closes the socket at once.
 
-    `first` limits the silence before the first chunk, connecting included, and `idle` that before each further one.
+    `first` limits the silence before the first chunk, connecting included. `idle` is asked for the limit before each
+    further one.
     Raises leaves of ModelError. The SDK would follow continuations by itself, without end and within no limit of ours.
     """
     config = {**wire["config"], "automatic_continuation": False, "continuation_token": token}
@@ -30,4 +33,4 @@ async def chunks(client: Any, wire: Json, *, token: bytes | None, first: Call, i
             if chunk is None:
                 return
             yield chunk
-            call = idle
+            call = idle()

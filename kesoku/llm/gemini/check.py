@@ -128,7 +128,7 @@ class _Examination:
         }
         wire = {"model": self.config.model, "contents": "Say OK.", "config": config}
         try:
-            async with aclosing(chunks(client, wire, token=None, first=self._call, idle=self._call)) as answer:
+            async with aclosing(chunks(client, wire, token=None, first=self._call, idle=lambda: self._call)) as answer:
                 seen = [chunk async for chunk in answer]
         except ModelNotFound as error:
             raise await self._not_found(client, error.message) from error

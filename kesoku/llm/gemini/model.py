@@ -11,10 +11,11 @@ import random
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kesoku.errors import ModelError, ModelRateLimited, ModelReferenceRefused, ModelStreamBroken
+from kesoku.history.weight import weight
 from kesoku.llm.estimate import estimate
 from kesoku.llm.gate import Gate, Ticket
 from kesoku.llm.gemini.attempt import chunks
@@ -28,10 +29,12 @@ from kesoku.llm.gemini.refusal import used_up
 from kesoku.llm.gemini.reply import ReplyBuilder
 from kesoku.llm.gemini.size import beyond_pictures
 from kesoku.llm.gemini.wire import own_names
-from kesoku.llm.retry import NOTICED, Backoff, again
+from kesoku.llm.retry import Backoff, again
 from kesoku.llm.shared import Shared
-from kesoku.messages.turn import CompiledRequest, Delta, Reply, Retry, StreamItem
+from kesoku.messages.turn import CompiledRequest, Delta, Reply, Retry, StreamItem, Turn, Usage
 
+_GRACE = 0.1
+"""How much of the idle limit is waited after the finish reason, for what may come is no more than counts."""
 _PATIENCE = 90.0
 """Seconds that a request waits at the gate; beyond them another model gets its chance."""
 
@@ -103,10 +106,10 @@ class GeminiModel:
                 except ModelError as error:
                     follows = await self._recovery(step, error)
                 if isinstance(follows, Reply):
-                    yield follows
+                    yield self._final(follows, request)
                     return
                 # People are told of what they notice, and see again what still holds of what they have seen.
-                if told := said.rewind() or follows.after >= NOTICED:
+                if told := said.rewind() or follows.wait is not None:
                     yield follows
                 await self._sleep(follows.after)
                 for delta in said.deltas() if told else ():
@@ -131,8 +134,13 @@ class GeminiModel:
         try:
             client = await self._client()
             step.composed = step.composed or await self._compose(step, client)
-            first, idle = self._call("first_chunk"), self._call("idle")
-            stream = chunks(client, step.composed.wire, token=said.token, first=first, idle=idle)
+            stream = chunks(
+                client,
+                step.composed.wire,
+                token=said.token,
+                first=self._call("first_chunk"),
+                idle=lambda: self._call("idle", share=_GRACE if said.finished else 1.0),
+            )
             async with aclosing(stream) as received:
                 async for chunk in received:
                     for delta in said.feed(chunk):
@@ -151,6 +159,7 @@ class GeminiModel:
 
     async def _admission(self, step: _Step) -> Retry | None:
         """The pause that the gate asks for; None: go. Raises ModelRateLimited when that would take too long."""
+        await self._client()  # a cold start takes its time, and the gate counts from the claim on
         ticket = step.ticket = await self._gate.claim(step.ticket)
         if ticket.wait <= 0:
             step.ticket, step.waited = None, 0.0
@@ -160,13 +169,13 @@ class GeminiModel:
         if step.waited > _PATIENCE:
             step.failed = self._backoff.retries  # who has waited for so long asks no more
             raise closed
-        return Retry(after=ticket.wait, reason=again(closed, ticket.wait))
+        return Retry(after=ticket.wait, reason=again(closed))
 
     async def _recovery(self, step: _Step, error: ModelError) -> Retry | Reply:
         """What follows a failure: another request, or the answer as far as it came. Raises the error without either."""
         pause = await self._pause(step, error)
         if pause is not None:
-            return Retry(after=pause, reason=again(error, pause))
+            return Retry(after=pause, reason=again(error))
         if step.said.stands(error):
             return step.said.broken(error.cause)
         raise error
@@ -203,13 +212,22 @@ class GeminiModel:
             return used_up(call, ticket.at, message)
         return ModelRateLimited(model=self.name, retry_after=ticket.wait, daily=False, message=message)
 
-    def _call(self, stage: Stage) -> Call:
+    def _final(self, reply: Reply, request: CompiledRequest) -> Reply:
+        """The reply without the key in it. Of a gateway that counts nothing, our estimate stands: budgets must hold."""
+        detail = reply.detail and self._call("idle").line(reply.detail)
+        if reply.usage.total or not reply.blocks:
+            return replace(reply, detail=detail)
+        said = Turn(role="model", blocks=reply.blocks)
+        return replace(reply, detail=detail, usage=Usage(prompt=self.count(request), answer=weight(said)))
+
+    def _call(self, stage: Stage, *, share: float = 1.0) -> Call:
         config = self._config
+        seconds = config.first_chunk_seconds if stage == "first_chunk" else config.idle_seconds
         return Call(
             model=self.name,
             wanted=config.model,
             secret=self._endpoint.secret,
             stage=stage,
-            seconds=config.first_chunk_seconds if stage == "first_chunk" else config.idle_seconds,
+            seconds=seconds * share,
             now=self._now,
         )

@@ -7,14 +7,14 @@ A step may take several requests. A continuation token is a checkpoint: a reques
 brought it, and says again what came later. Without a token, a step that broke off begins from nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from uuid_utils import uuid7
 
 from kesoku.errors import ModelError
-from kesoku.llm.gemini.ending import CONTINUES, UNSIGNED, blocked, finished, word
+from kesoku.llm.gemini.ending import CONTINUES, UNSIGNED, Ending, blocked, finished, word
 from kesoku.llm.gemini.wire import clean
 from kesoku.messages.turn import CallBlock, Delta, Finish, Reply, TextBlock, Usage
 
@@ -53,7 +53,8 @@ class ReplyBuilder:
         self._spent, self._usage = self.usage, Usage()
         self._hops += self._reason == CONTINUES
         self._sent = self.token
-        self._reason, self._message, self._block = "", None, ""
+        self._reason, self._message = "", None
+        self._block: Ending | None = None
         self._stage, self._half = "no chunk", ""
 
     def feed(self, chunk: Any) -> Iterator[Delta]:
@@ -90,7 +91,7 @@ class ReplyBuilder:
     @property
     def finished(self) -> bool:
         """Whether the model has said that this is all; what breaks afterwards breaks nothing."""
-        return bool(self._block) or self._reason not in {"", CONTINUES}
+        return self._block is not None or self._reason not in {"", CONTINUES}
 
     @property
     def continues(self) -> bool:
@@ -124,31 +125,34 @@ class ReplyBuilder:
 
     def reply(self) -> Reply:
         """Everything together, after the last chunk."""
-        finish, detail = self._finish()
+        ending = self._ending()
         left_out = f"left out: {', '.join(dict.fromkeys(self._left_out))}" if self._left_out else ""
-        return self._reply(self._blocks, finish, "; ".join(filter(None, (detail, left_out))) or None)
+        return self._reply(self._blocks, replace(ending, words="; ".join(filter(None, (ending.words, left_out)))))
 
     def broken(self, why: str) -> Reply:
         """What there is of an answer that will not be finished, without calls: there may have been more of them."""
-        return self._reply([block for block in self._blocks if isinstance(block, TextBlock)], Finish.BROKEN, why)
+        said = [block for block in self._blocks if isinstance(block, TextBlock)]
+        return self._reply(said, Ending(finish=Finish.BROKEN, words=why))
 
-    def _reply(self, blocks: list[Any], finish: Finish, detail: str | None) -> Reply:
+    def _reply(self, blocks: Iterable[TextBlock | CallBlock], ending: Ending) -> Reply:
         return Reply(
             blocks=tuple(blocks),
             provider=self._provider,
             model=self._model,
-            finish=finish,
-            detail=detail,
+            finish=ending.finish,
+            detail=ending.words or None,
+            cure=ending.cure,
+            hint=ending.hint,
             usage=self.usage,
         )
 
-    def _finish(self) -> tuple[Finish, str]:
+    def _ending(self) -> Ending:
         if self._block:
-            return Finish.REFUSED, self._block
+            return self._block
         if not self._reason:
-            return Finish.STOP, "the stream ended without a finish reason, after complete calls"
-        finish, detail = finished(self._reason, self._message)
-        return finish, detail or self._stage
+            return Ending(finish=Finish.STOP, words="the stream ended without a finish reason, after complete calls")
+        ending = finished(self._reason, self._message, tuple(self._names.values()))
+        return ending if ending.words else replace(ending, words=self._stage)
 
     def _state(self, candidate: Any) -> None:
         if reason := word(candidate.finish_reason):

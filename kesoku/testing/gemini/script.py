@@ -134,6 +134,8 @@ class Events:
     """These JSON values as events, exactly; () is a 200 with an empty body."""
 
     events: tuple[Any, ...] = ()
+    then: Reset | Hang | None = None
+    """A fault after them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,13 +175,15 @@ def test_a_wait_is_one_line_beside_the_answer() -> None:
     # complaint 153
     out, side = BytesIO(), BytesIO()
     front = Plain(out=out, side=side)
-    front.retry("rate limit; asking again in 31 s", thought=True)
+    front.retry("rate limit; asking again", wait=30.2, thought=True)
+    front.retry("overloaded; asking again")
     front.answer_delta("yes")
     front.retry("", answer=True)
     front.answer_delta("no")
     front.answer("no")
     assert side.getvalue() == (
-        b"[waiting] rate limit; asking again in 31 s\n[notice] the answer written above is void\n"
+        b"[waiting] rate limit; asking again in 31 s\n[waiting] overloaded; asking again\n"
+        b"[notice] the answer written above is void\n"
     )
     assert out.getvalue() == b"yes\nno\n"
 
@@ -206,8 +208,8 @@ def test_an_error_in_the_place_of_an_answer_says_that_what_was_written_is_void()
     assert side.getvalue() == b"[notice] the answer written above is void\n[error] it was blocked\n[error] it broke\n"
 
 
-def drawn(thought: str, text: str, note: str = "", step: int = 1) -> Draft:
-    return Draft(turn_id="t", step=step, thought=thought, text=text, note=note)
+def drawn(thought: str, text: str, note: str = "", wait: float | None = None, step: int = 1) -> Draft:
+    return Draft(turn_id="t", step=step, thought=thought, text=text, note=note, wait=wait)
 
 
 @pytest.mark.parametrize(
@@ -225,15 +227,15 @@ def drawn(thought: str, text: str, note: str = "", step: int = 1) -> Draft:
                 ("thought_delta", "m"),
                 ("answer_delta", "one, two, th"),
                 ("thought_delta", "\n\nmore"),
-                ("retry", "", ["thought"]),
+                ("retry", "", None, ["thought"]),
                 ("answer_delta", "ree"),
             ],
         ),
         (
-            [drawn("hm", ""), drawn("", "", "overloaded; asking again in 2 s"), drawn("oh", "yes")],
+            [drawn("hm", ""), drawn("", "", "overloaded; asking again", 2.5), drawn("oh", "yes")],
             [
                 ("thought_delta", "hm"),
-                ("retry", "overloaded; asking again in 2 s", ["thought"]),
+                ("retry", "overloaded; asking again", 2.5, ["thought"]),
                 ("thought_delta", "oh"),
                 ("answer_delta", "yes"),
             ],
@@ -241,10 +243,10 @@ def drawn(thought: str, text: str, note: str = "", step: int = 1) -> Draft:
         (
             [drawn("", "", "a"), drawn("", "", "b"), drawn("", "yes"), drawn("", "no"), drawn("", "nothing", step=2)],
             [
-                ("retry", "a", []),
-                ("retry", "b", []),
+                ("retry", "a", None, []),
+                ("retry", "b", None, []),
                 ("answer_delta", "yes"),
-                ("retry", "", ["answer"]),
+                ("retry", "", None, ["answer"]),
                 ("answer_delta", "no"),
                 ("answer_delta", "nothing"),
             ],

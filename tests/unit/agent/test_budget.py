@@ -136,7 +136,7 @@ async def test_a_cheaper_model_answers_when_the_first_one_is_too_dear() -> None:
     _, answer = await answer_to(office)
     assert answer.message.rendered == "done"
     assert (len(first.requests), len(second.requests)) == (1, 1)
-    assert office.drafts.notes == ["scripted is beyond the budget; asking second"]
+    assert office.drafts.notes == [("scripted is beyond the budget; asking second", None)]
 
 
 async def test_a_model_is_only_announced_if_it_is_asked() -> None:

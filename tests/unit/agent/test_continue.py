@@ -142,7 +142,7 @@ async def test_a_second_model_goes_on_without_what_the_first_one_repeated() -> N
     _, answer = await answer_to(office)
     assert answer.message.rendered == "one, two, three"
     assert shown(office)[-1] == "one, two, three"
-    assert office.drafts.notes == ["scripted cannot answer now; asking second"]
+    assert office.drafts.notes == [("scripted cannot answer now; asking second", None)]
 
 
 async def test_a_prompt_that_joins_gets_a_paragraph_of_its_own() -> None:

@@ -24,7 +24,7 @@ from kesoku.messages.source import ANSWER_BLOCKED, PROMPT_BLOCKED
 from kesoku.messages.turn import CompiledRequest, Delta, Finish, Reply, Retry, TextBlock, Usage
 from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
 from kesoku.testing.office import Office
-from kesoku.tools.tool import Effect, Tool, tool
+from kesoku.tools.tool import Effect, tool
 
 from .asking import OFFLINE, answer_to, look
 
@@ -62,15 +62,15 @@ async def test_an_empty_reply_is_nudged_once() -> None:
         # K-226; complaints 61, 63, 65, 68, 69
         ([EMPTY, reply(" \n")], "The model returned no answer, even after it was asked again.", 2),
         (
-            [EMPTY, reply(finish=Finish.OTHER, detail="LANGUAGE")],
-            "asked again: LANGUAGE. Please ask in another",
+            [EMPTY, reply(finish=Finish.OTHER, detail="LANGUAGE", cure="Please ask in another language.")],
+            "asked again: LANGUAGE. Please ask in another language.",
             2,
         ),
         ([CUT, CUT], "The model was cut off before it wrote an answer, twice (MAX_TOKENS).", 2),
         ([MALFORMED] * 3, "never wrote a call that can be run: MALFORMED_FUNCTION_CALL: shout(.", 3),
         (
-            [reply(finish=Finish.MALFORMED, detail="odd (MALFORMED_RESPONSE)")] * 3,
-            "never wrote an answer that can be read: odd (MALFORMED_RESPONSE).",
+            [reply(finish=Finish.GARBLED, detail="odd (MALFORMED_RESPONSE)", cure="Ask another.")] * 3,
+            "never wrote an answer that can be read: odd (MALFORMED_RESPONSE). No answer was given. Ask another.",
             3,
         ),
         ([EMPTY, CUT, MALFORMED, EMPTY], "The model returned no answer", 4),
@@ -88,19 +88,19 @@ async def test_no_answer_is_said_plainly(lines: list[Reply], says: str, asked: i
 
 
 @pytest.mark.parametrize(
-    ("finish", "detail", "says", "error"),
+    ("finish", "detail", "cure", "says", "error"),
     [
         # complaints 68, 69
-        (Finish.BLOCKED, "unsafe (SAFETY)", "withheld the answer: unsafe (SAFETY). Please ask in", ANSWER_BLOCKED),
-        (Finish.BLOCKED, "a text (RECITATION)", "Ask for a summary, or for the model's own words.", ANSWER_BLOCKED),
-        (Finish.BLOCKED, None, "withheld the answer: it gave no reason.", ANSWER_BLOCKED),
-        (Finish.REFUSED, "odd (SPII)", "did not take your message: odd (SPII). Please leave personal", PROMPT_BLOCKED),
+        (Finish.BLOCKED, "unsafe", "Say less.", "withheld the answer: unsafe. Say less. The", ANSWER_BLOCKED),
+        (Finish.BLOCKED, "unsafe (SAFETY)", "", "(SAFETY). Please try again, or ask in another way.", ANSWER_BLOCKED),
+        (Finish.BLOCKED, None, "", "withheld the answer: it gave no reason.", ANSWER_BLOCKED),
+        (Finish.REFUSED, "odd (SPII)", "Say less.", "not take your message: odd (SPII). Say less.", PROMPT_BLOCKED),
     ],
 )
 async def test_a_block_is_an_error_that_names_what_was_blocked(
-    finish: Finish, detail: str | None, says: str, error: str
+    finish: Finish, detail: str | None, cure: str, says: str, error: str
 ) -> None:
-    model = ScriptedModel(reply("half a", call("look"), finish=finish, detail=detail))
+    model = ScriptedModel(reply("half a", call("look"), finish=finish, detail=detail, cure=cure))
     office = Office(model, tools=[look])
     prompt, answer = await answer_to(office)
     source: Any = answer.message.source
@@ -110,24 +110,28 @@ async def test_a_block_is_an_error_that_names_what_was_blocked(
 
 
 @pytest.mark.parametrize(
-    ("detail", "tools", "hint"),
+    ("line", "told"),
     [
         # complaint 61
-        ("too much (TOO_MANY_TOOL_CALLS)", [look], "Call fewer tools at once."),
-        ("odd (UNEXPECTED_TOOL_CALL)", [look], "These tools exist: look."),
-        ("odd (UNEXPECTED_TOOL_CALL)", [], "Answer in words."),
-        ("odd (MALFORMED_RESPONSE)", [look], "cannot be read. Answer again"),
-        ("MALFORMED_FUNCTION_CALL: look(", [look], "with valid JSON arguments. (MALFORMED_FUNCTION_CALL: look()"),
+        (reply(finish=Finish.MALFORMED, detail="odd", hint="Write less."), "Write less. (odd)"),
+        (
+            reply(finish=Finish.MALFORMED, detail="look("),
+            "Your previous response held a tool call that cannot be read. Call one tool, with valid JSON arguments. "
+            "(look()",
+        ),
+        (
+            reply(finish=Finish.GARBLED),
+            "Your previous response cannot be read. Answer again: in words, or with one tool call.",
+        ),
     ],
+    ids=["hint", "malformed", "garbled"],
 )
-async def test_a_call_that_went_wrong_is_asked_for_again_with_a_fitting_hint(
-    detail: str, tools: list[Tool], hint: str
-) -> None:
-    model = ScriptedModel(reply(finish=Finish.MALFORMED, detail=detail), "done")
-    office = Office(model, tools=tools)
+async def test_a_reply_that_went_wrong_is_asked_for_again_with_a_fitting_hint(line: Reply, told: str) -> None:
+    model = ScriptedModel(line, "done")
+    office = Office(model)
     prompt, answer = await answer_to(office)
     (nudge,) = await nudges(office, prompt)
-    assert hint in nudge.message.rendered
+    assert nudge.message.rendered == told
     assert answer.message.rendered == "done"
 
 
@@ -149,8 +153,9 @@ async def test_two_refused_prompts_in_a_row_may_be_refused_for_what_was_said_bef
     assert ends[1].endswith("/new begins a new conversation.")
 
 
-async def test_calls_of_a_malformed_reply_are_not_run() -> None:
-    model = ScriptedModel(reply("I call", call("look"), finish=Finish.MALFORMED), "done")
+@pytest.mark.parametrize("finish", [Finish.MALFORMED, Finish.GARBLED])
+async def test_calls_of_an_unreadable_reply_are_not_run(finish: Finish) -> None:
+    model = ScriptedModel(reply("I call", call("look"), finish=finish), "done")
     office = Office(model, tools=[look])
     prompt, answer = await answer_to(office)
     assert answer.message.rendered == "done"
@@ -379,7 +384,7 @@ async def test_thoughts_alone_are_void_when_the_next_model_answers() -> None:
     prompt, answer = await answer_to(office)
     assert answer.message.rendered == "from the second"
     assert [shown[2:] for shown in office.drafts.shown] == [("hm\n", ""), ("", ""), ("", "from the second")]
-    assert office.drafts.notes == ["scripted cannot answer now; asking second"]
+    assert office.drafts.notes == [("scripted cannot answer now; asking second", None)]
     assert [each.kind for each in await office.turn(prompt)] == ["user_prompt", "answer"]
 
 
@@ -395,9 +400,9 @@ async def test_a_retry_says_why_and_takes_thoughts_back_but_an_answer_only_for_a
     class Waiting(ScriptedModel):
         async def stream(self, request: CompiledRequest) -> Any:
             yield Delta(text="hm", thought=True)
-            yield Retry(after=30.6, reason="rate limit; asking again in 31 s")
+            yield Retry(after=30.6, reason="rate limit; asking again")
             yield Delta(text="one, ")
-            yield Retry(after=0, reason="it broke off; asking again")
+            yield Retry(after=0.9, reason="it broke off; asking again")
             yield Delta(text="one")
             yield Delta(text=", two")
             yield Retry(after=0, reason="it broke off; asking again")
@@ -413,4 +418,4 @@ async def test_a_retry_says_why_and_takes_thoughts_back_but_an_answer_only_for_a
         *[("", "one, two")] * 2,
         ("", "three"),
     ]
-    assert office.drafts.notes == ["rate limit; asking again in 31 s", *["it broke off; asking again"] * 2]
+    assert office.drafts.notes == [("rate limit; asking again", 30.6), *[("it broke off; asking again", None)] * 2]

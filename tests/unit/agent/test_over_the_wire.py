@@ -61,6 +61,7 @@ async def test_a_blocked_prompt_is_an_error_and_is_not_sent_again(office: Office
     blocked, fine = await answers_to(office, "a wicked wish", "hello")
     source: Any = blocked.message.source
     assert "did not take your message: the request holds prohibited content" in blocked.message.rendered
+    assert "(PROHIBITED_CONTENT). Please ask in other words. The model will" in blocked.message.rendered
     assert source.error == PROMPT_BLOCKED
     assert await office.status(blocked.turn_id or "") is MessageStatus.ERROR
     assert fine.message.rendered == "fine"
@@ -78,5 +79,5 @@ async def test_a_call_of_a_tool_that_is_not_there_gets_a_hint_and_a_wait_is_told
     )
     (answer,) = await answers_to(office, "fly!")
     assert answer.message.rendered == "I cannot fly."
-    assert office.drafts.notes == ["the provider is overloaded; asking again in 1 s"]
+    assert office.drafts.notes == [("the provider is overloaded; asking again", 1.0)]
     assert "there are no tools now" in str(server.requests[2].body)

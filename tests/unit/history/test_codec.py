@@ -31,6 +31,8 @@ replies = st.builds(
     model=st.text(),
     finish=st.sampled_from(Finish),
     detail=st.none() | st.text(),
+    cure=st.text(),
+    hint=st.text(),
     usage=st.builds(Usage, prompt=st.integers(0), answer=st.integers(0)),
 )
 

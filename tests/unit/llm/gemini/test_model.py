@@ -21,11 +21,12 @@ from kesoku.errors import (
     ModelUnavailable,
 )
 from kesoku.llm.gemini import MANIFEST, GeminiConfig, GeminiModel
-from kesoku.messages.turn import MediaBlock, Reply, TextBlock, Turn
+from kesoku.messages.turn import Finish, MediaBlock, Reply, TextBlock, Turn
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import (
     Answer,
     Call,
+    Events,
     Hang,
     Reset,
     Say,
@@ -35,7 +36,7 @@ from kesoku.testing.gemini.script import (
 )
 from kesoku.testing.model_contract import CURRENT_TIME, listen, request, results, user
 
-from .conftest import HELLO, Make
+from .conftest import HELLO, Make, event
 
 
 async def test_a_character_in_two_events_is_seen_whole(server: LoopbackGemini, make: Make) -> None:
@@ -99,6 +100,26 @@ async def test_a_slow_drip_is_no_silence(server: LoopbackGemini, make: Make) -> 
     server.script(Answer(Say("slow but sure", piece=1), gap=0.05))
     _, reply = await listen(make(idle_seconds=0.5), HELLO)
     assert reply.text == "slow but sure"
+
+
+async def test_what_keeps_silent_after_its_finish_reason_is_not_waited_for(server: LoopbackGemini, make: Make) -> None:
+    server.script(Events((event({"text": "all"}, finishReason="STOP"),), then=Hang()))
+    async with asyncio.timeout(4):
+        _, reply = await listen(make(idle_seconds=5), HELLO)
+    assert (reply.text, reply.finish) == ("all", Finish.STOP)
+
+
+async def test_a_gateway_that_counts_nothing_does_not_make_a_step_free(server: LoopbackGemini, make: Make) -> None:
+    server.script(Events((event({"text": "four words of text"}, finishReason="STOP"),)))
+    model = make()
+    _, reply = await listen(model, HELLO)
+    assert (reply.usage.prompt, reply.usage.answer) == (model.count(HELLO), 5)
+
+
+async def test_the_key_does_not_come_back_in_a_reason(server: LoopbackGemini, make: Make) -> None:
+    server.script(Events(({"promptFeedback": {"blockReason": "OTHER", "blockReasonMessage": "bad test-key\n here"}},)))
+    _, reply = await listen(make(), HELLO)
+    assert reply.detail == "the provider stopped the request and gave no closer reason (OTHER: bad *** here)"
 
 
 @pytest.mark.parametrize("script", [Answer(then=Hang()), Answer(Say("so"), then=Hang())])

@@ -163,14 +163,58 @@ def test_finish_and_detail(chunks: list[dict[str, Any]], finish: Finish, detail:
 @pytest.mark.parametrize("reason", sorted(FINISHES))
 def test_every_finish_reason_is_told_in_words(reason: str) -> None:
     _, reply = read(parts({"text": "a"}, finish_reason=reason))
-    finish, words = FINISHES[reason]
-    assert (reply.finish, reply.detail) == (finish, f"{words} ({reason})" if words else None)
+    ending = FINISHES[reason]
+    assert (reply.finish, reply.cure) == (ending.finish, ending.cure)
+    assert reply.detail == (f"{ending.words} ({reason})" if ending.words else None)
 
 
 @pytest.mark.parametrize("reason", sorted(BLOCKS))
 def test_every_block_reason_is_told_in_words(reason: str) -> None:
     _, reply = read({"prompt_feedback": {"block_reason": reason}})
-    assert (reply.finish, reply.detail) == (Finish.REFUSED, f"{BLOCKS[reason]} ({reason})")
+    ending = BLOCKS[reason]
+    assert (reply.finish, reply.detail) == (Finish.REFUSED, f"{ending.words} ({reason})")
+    assert (reply.cure, reply.hint) == (ending.cure, "")
+
+
+@pytest.mark.parametrize(
+    ("reason", "names", "hint"),
+    [
+        # complaint 61
+        ("TOO_MANY_TOOL_CALLS", {"f": "f"}, "called too many tools at once. Call fewer tools at once."),
+        (
+            "UNEXPECTED_TOOL_CALL",
+            {"a_b": "a.b", "f": "f"},
+            "called a tool that does not exist now. These tools exist: a.b, f.",
+        ),
+        ("UNEXPECTED_TOOL_CALL", {}, "called a tool, but there are no tools now. Answer in words."),
+        ("MALFORMED_FUNCTION_CALL", {"f": "f"}, ""),
+        ("MALFORMED_RESPONSE", {"f": "f"}, ""),
+    ],
+)
+def test_the_model_can_be_told_what_went_wrong_with_its_call(reason: str, names: dict[str, str], hint: str) -> None:
+    _, reply = read(parts(finish_reason=reason), names=names)
+    assert reply.hint == (f"Your previous response {hint}" if hint else "")
+
+
+@pytest.mark.parametrize(
+    ("reason", "cure"),
+    [
+        # complaint 68
+        ("SAFETY", "Please ask in other words."),
+        ("RECITATION", "Ask for a summary, or for the model's own words."),
+        ("SPII", "Please leave personal data out."),
+        ("MODEL_ARMOR", "Please ask in other words, or change the rule of your own project."),
+        ("IMAGE_SAFETY", "Please use another picture, or ask in other words."),
+        ("PUP_LIMITED_DISABLED", "Please ask the provider about the account."),
+        ("LANGUAGE", "Please ask in another language, or use another model."),
+        ("MALFORMED_RESPONSE", "Please try again, or use another model."),
+        ("TOO_MANY_TOOL_CALLS", "Please ask for less at once, or use another model."),
+        ("OTHER", ""),
+    ],
+)
+def test_people_can_be_told_what_to_do(reason: str, cure: str) -> None:
+    _, reply = read(parts(finish_reason=reason))
+    assert reply.cure == cure
 
 
 @pytest.mark.filterwarnings("ignore:BRAND_NEW is not a valid")

@@ -19,6 +19,7 @@ from kesoku.errors import (
 )
 from kesoku.llm.gemini import GeminiModel
 from kesoku.messages.turn import Delta, Finish, Reply, Retry, StreamItem
+from kesoku.render import duration
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini import script as s
 from kesoku.testing.gemini.script import (
@@ -56,7 +57,7 @@ class Told:
     text: str = ""
     """The answer's text, if there is a reply."""
     notices: tuple[str, ...] = ()
-    """The reasons of the retries that people are told of."""
+    """What people are told of the retries."""
 
 
 def after(failure: Scripted, *notices: str) -> tuple[tuple[Scripted, ...], Told]:
@@ -186,12 +187,17 @@ async def test_scenario(server: LoopbackGemini, make: Make, pauses: Any, name: s
     assert "\n" not in reads
     assert "test-key" not in reads
     assert (len(server.requests), server.unused) == (told.requests, 0)
-    assert tuple(item.reason for item in seen if isinstance(item, Retry)) == told.notices
+    assert tuple(notice(item) for item in seen if isinstance(item, Retry)) == told.notices
     assert reply is None or (reply.text, shown(seen)) == (told.text, told.text)
     await pauses.sleep(12 * 3600)
     server.script(Answer(Say("fine again")))
     _, reply = await listen(model, HELLO)
     assert (reply.text, reply.finish, reply.detail) == ("fine again", Finish.STOP, None)
+
+
+def notice(retry: Retry) -> str:
+    """What people read of it."""
+    return retry.reason if retry.wait is None else f"{retry.reason} in {duration(retry.wait)}"
 
 
 async def watch(model: GeminiModel) -> tuple[list[StreamItem], Reply | ModelError]:
