@@ -114,10 +114,11 @@ class TurnLoop:
         """End a turn without a further step; an answer that was begun stands as far as it got."""
         if turn.begun:
             await self._journal.finish(turn, _as_far_as(turn.begun, signal.reason))
-        elif signal.error:
-            await self._journal.finish(turn, make.error_answer(signal.text, error=signal.error), MessageStatus.ERROR)
-        else:
-            await self._journal.finish(turn, make.answer(signal.text, provider=MACHINERY, model=MACHINERY))
+            return
+        answer = make.answer(signal.text, provider=MACHINERY, model=MACHINERY)
+        if signal.error:
+            answer = make.error_answer(signal.text, error=signal.error)
+        await self._journal.finish(turn, answer, MessageStatus.ERROR)
 
     async def _think(self, turn: Turn) -> Turn:
         """One step of the model, stored."""

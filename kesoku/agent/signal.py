@@ -79,9 +79,10 @@ class RepeatedCall(Again):
 
 
 class Ended(Exception):
-    """The turn ends here. `text` is the answer: plain, and true.
+    """The turn ends here without what was asked for. `text` says so: plain, and true.
 
-    `reason` is the end of an answer that was begun before. `error` names a failure, where it is one.
+    `reason` is the end of an answer that was begun before. `error` is the name of a failure, where it is one; a limit
+    is none.
     """
 
     def __init__(self, text: str, *, reason: str = "", error: str = "") -> None:
@@ -94,7 +95,8 @@ class NoAnswer(Ended):
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(
-            f"The model returned no answer, even after it was asked again{_why(reply)}. {reply.cure or _CURE}"
+            f"The model returned no answer, even after it was asked again{_why(reply)}. {reply.cure or _CURE}",
+            error="NoAnswer",
         )
 
 
@@ -106,7 +108,8 @@ class NoRoom(Ended):
         why = f" ({said})" if said else ""
         super().__init__(
             f"The model was cut off before it wrote an answer, twice{why}. Ask for something shorter, let it think "
-            f"less, or raise {'that limit' if bound else 'its output limit'} in the config."
+            f"less, or raise {'that limit' if bound else 'its output limit'} in the config.",
+            error="NoRoom",
         )
 
 
@@ -115,7 +118,7 @@ class Unreadable(Ended):
 
     def __init__(self, reply: Reply) -> None:
         tried = f"The model tried {_TRIED[reply.finish]}{_why(reply)}."
-        super().__init__(f"{tried} No answer was given. {reply.cure or _CURE}")
+        super().__init__(f"{tried} No answer was given. {reply.cure or _CURE}", error="Unreadable")
 
 
 class PromptRefused(Ended):
@@ -147,7 +150,7 @@ class LimitReached(Ended):
     """A bound of TurnLimits. `done` says what was achieved before."""
 
     def __init__(self, *, limit: str, done: str) -> None:
-        why = f"this turn reached its limit of {limit}"
+        why = f"the limit of {limit} was reached"
         super().__init__(f"I stopped before I was finished: {why}.\n\n{done}", reason=why)
 
 

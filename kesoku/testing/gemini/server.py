@@ -126,11 +126,11 @@ class LoopbackGemini(Rules):
         """As if an hour had gone by: access tokens are refused from now on."""
         self._tokens.expire()
 
-    async def has_left(self, count: int = 1, *, seconds: float = 5.0) -> bool:
+    async def has_left(self, count: int = 1, *, seconds: float = 20.0) -> bool:
         """Wait until the client has left `count` responses; False after `seconds`."""
         return await asyncio.to_thread(self._wait, lambda: self.left >= count, seconds)
 
-    async def has_seen(self, count: int = 1, *, seconds: float = 5.0) -> bool:
+    async def has_seen(self, count: int = 1, *, seconds: float = 20.0) -> bool:
         """Wait until `count` requests have come in; False after `seconds`."""
         return await asyncio.to_thread(self._wait, lambda: len(self.requests) >= count, seconds)
 

@@ -2,9 +2,10 @@
 
 import pytest
 
+from kesoku.agent import TurnLimits
 from kesoku.errors import ModelUnavailable
 from kesoku.messages.turn import Finish
-from kesoku.testing.model import Line, ScriptedModel, reply
+from kesoku.testing.model import Line, ScriptedModel, call, reply
 from kesoku.testing.office import Office
 from kesoku_cli.sitting import DONE, FAILED, Sitting
 
@@ -20,11 +21,13 @@ OFFLINE = ModelUnavailable(model="scripted", status=503, message="overloaded")
         ([CUT, OFFLINE], FAILED),
         ([OFFLINE], FAILED),
         ([reply(finish=Finish.BLOCKED)], FAILED),
+        ([reply()] * 2, FAILED),
+        ([reply(call("look"))] * 2, FAILED),
     ],
-    ids=["answered", "continued", "cut-by-an-error", "error", "blocked"],
+    ids=["answered", "continued", "cut-by-an-error", "error", "blocked", "nothing", "limit"],
 )
 async def test_the_exit_code_tells_whether_all_was_answered(lines: list[Line], code: int) -> None:
-    office, sitting = Office(ScriptedModel(*lines)), Sitting(posted_is_out=True)
+    office, sitting = Office(ScriptedModel(*lines), limits=TurnLimits(steps=2)), Sitting(posted_is_out=True)
     prompt = await office.say()
     sitting.asked(prompt)
     async with office.at_work():

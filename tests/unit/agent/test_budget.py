@@ -36,19 +36,23 @@ def office_with(*lines: object, **budget: object) -> tuple[Office, ScriptedModel
 @pytest.mark.parametrize(
     ("budget", "asked", "says"),
     [
-        ({"tokens": 3_000}, 2, "of 3,000 tokens (2,600 used; the next step would need at least 1,256)."),
+        ({"tokens": 3_000}, 2, "of 3,000 tokens (2,600 used; the next step would need at least 1,256) was reached."),
         (
             {"turn": nano(0.0105)},
             2,
-            "of $0.0105 a turn ($0.0071 spent; the next step would cost at least $0.00356).",
+            "of $0.0105 a turn ($0.0071 spent; the next step would cost at least $0.00356) was reached.",
         ),
         (
             {"day": nano(0.0105)},
             2,
             "of $0.0105 a day for all conversations "
-            "($0.0071 spent since midnight; the next step would cost at least $0.00356).",
+            "($0.0071 spent since midnight; the next step would cost at least $0.00356) was reached.",
         ),
-        ({"turn": nano(0.002)}, 0, "of $0.002 a turn ($0.00 spent; the next step would cost at least $0.002561)."),
+        (
+            {"turn": nano(0.002)},
+            0,
+            "of $0.002 a turn ($0.00 spent; the next step would cost at least $0.002561) was reached.",
+        ),
     ],
     ids=["tokens", "turn", "day", "first step"],
 )
@@ -82,7 +86,7 @@ async def test_a_model_that_only_thought_until_it_was_cut_is_not_asked_again() -
     office, model = office_with(reply(thought("hm"), finish=Finish.CUT, usage=used), turn=nano(0.01))
     _, answer = await answer_to(office)
     assert len(model.requests) == 1
-    assert "its limit of $0.01 a turn ($0.009991 spent" in answer.message.rendered
+    assert "the limit of $0.01 a turn ($0.009991 spent" in answer.message.rendered
 
 
 async def test_a_model_that_only_thinks_within_a_budget_is_told_from_one_that_its_own_limit_cut() -> None:
@@ -143,7 +147,7 @@ async def test_a_model_is_only_announced_if_it_is_asked() -> None:
     first, second = ScriptedModel(), ScriptedModel(name="second")
     office = Office(first, second, budget=Budget(prices=dict.fromkeys(("scripted", "second"), PRICE), turn=1))
     _, answer = await answer_to(office)
-    assert "reached its limit of" in answer.message.rendered
+    assert "finished: the limit of" in answer.message.rendered
     assert not office.drafts.notes
 
 

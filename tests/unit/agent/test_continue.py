@@ -100,8 +100,8 @@ async def test_what_there_is_stays_when_the_model_does_not_go_on(after: Line, an
 @pytest.mark.parametrize(
     ("limits", "budget", "why"),
     [
-        (TurnLimits(steps=1), Budget(), "this turn reached its limit of 1 steps"),
-        (TurnLimits(), Budget(tokens=300), "this turn reached its limit of 300 tokens (200 used; the next"),
+        (TurnLimits(steps=1), Budget(), "the limit of 1 steps was reached"),
+        (TurnLimits(), Budget(tokens=300), "the limit of 300 tokens (200 used; the next"),
     ],
     ids=["steps", "tokens"],
 )
@@ -120,9 +120,7 @@ async def test_the_time_limit_ends_a_begun_answer_with_what_there_is() -> None:
         await held.entered.wait()
         await office.clock.advance(61)
         answer = await office.answered(prompt)
-    assert (
-        answer.message.rendered == "one, two, th\n\n*[The answer was cut here: this turn reached its limit of 60 s.]*"
-    )
+    assert answer.message.rendered == "one, two, th\n\n*[The answer was cut here: the limit of 60 s was reached.]*"
 
 
 async def test_a_continuation_may_call_tools_and_is_no_answer_then() -> None:

@@ -83,7 +83,7 @@ async def test_no_answer_is_said_plainly(lines: list[Reply], says: str, asked: i
     assert says in answer.message.rendered
     assert "half a" not in answer.message.rendered
     assert len(model.requests) == asked
-    assert prompt.status is MessageStatus.PROCESSED
+    assert (prompt.status, answer.message.source.kind) == (MessageStatus.ERROR, "error")
     assert len(await nudges(office, prompt)) == asked - 1
 
 
@@ -204,10 +204,10 @@ async def test_the_step_limit_is_named_with_what_was_done() -> None:
     office = Office(model, tools=[look], limits=TurnLimits(steps=3, told_after=100, stuck_after=100))
     prompt, answer = await answer_to(office)
     assert answer.message.rendered == (
-        "I stopped before I was finished: this turn reached its limit of 3 steps.\n\n"
+        "I stopped before I was finished: the limit of 3 steps was reached.\n\n"
         "Until then I had called: look (3×).\n\nMy last words were: I look."
     )
-    assert prompt.status is MessageStatus.PROCESSED
+    assert prompt.status is MessageStatus.ERROR
     assert answer.metadata["turn_metrics"]["turn_tool_calls"] == 3
 
 
@@ -227,7 +227,7 @@ async def test_the_time_limit_stops_a_tool_that_hangs() -> None:
         await gate.entered.wait()
         await office.clock.advance(61)
         answer = await office.answered(prompt)
-    assert "its limit of 60 s" in answer.message.rendered
+    assert "the limit of 60 s" in answer.message.rendered
     (result,) = [each.message for each in await office.turn(prompt) if each.kind == "tool_result"]
     assert (
         result.content.error == "The turn ended before this tool returned. It may have had effects; its output is lost."

@@ -235,7 +235,7 @@ async def test_closing_is_quick_and_leaves_the_cache_usable(bench: Bench) -> Non
     bench.server.script(Hang(), on="caches")
     started = asyncio.get_running_loop().time()
     await bench.cache.aclose()
-    assert asyncio.get_running_loop().time() - started < 1.5
+    assert asyncio.get_running_loop().time() - started < 5
 
 
 async def test_off_is_the_very_same_request(bench: Bench) -> None:

@@ -177,7 +177,8 @@ SCENARIOS: dict[str, tuple[tuple[Scripted, ...], Told]] = {
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_scenario(server: LoopbackGemini, make: Make, pauses: Any, name: str) -> None:
     script, told = SCENARIOS[name]
-    model = make(first_chunk_seconds=0.3 if name.startswith("silence") else 30, idle_seconds=0.3)
+    silent = name.startswith("silence")
+    model = make(first_chunk_seconds=0.6 if silent else 30, idle_seconds=0.3 if silent else 30)
     server.script(*script)
     seen, outcome = await watch(model)
     reply = outcome if isinstance(outcome, Reply) else None
