@@ -4,7 +4,7 @@ import difflib
 import logging
 import re
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ from kesoku.adapter.question import is_open, match_answer, open_questions
 from kesoku.adapter.recent import Recent
 from kesoku.adapter.spi import Answers, State
 from kesoku.adapter.state import StoreState, scope_of
-from kesoku.errors import KesokuError
+from kesoku.errors import KesokuError, TransitionRefused
 from kesoku.messages import make
 from kesoku.messages.content import Attachment
 from kesoku.messages.enums import MessageStatus
@@ -116,8 +116,10 @@ class GatewayInbox:
         """Whether this person may `talk`, or is an admin (`approve`)."""
         return self.access.allowed(principal, address, action)
 
-    async def interrupt(self, address: Address, *, by: str) -> bool:
-        """Stop the running turn of a channel; False if none ran there."""
+    async def interrupt(self, address: Address, *, by: str, queued: bool = False) -> bool:
+        """Stop the running turn of a channel, and with `queued` what waits behind it; False if there was nothing."""
+        # What waits goes first: what is taken up meanwhile is a running turn then.
+        withdrawn = await self._withdraw(address, by=by) if queued else 0
 
         def running(tx: Transaction) -> str | None:
             session = tx.sessions.bound(address)
@@ -127,8 +129,22 @@ class GatewayInbox:
 
         session_id = await self._store.read(running)
         if session_id is None:
-            return False
-        return bool((await self._gateway.interrupt(session_id, by=by, reason="stopped")).interrupted)
+            return bool(withdrawn)
+        return bool((await self._gateway.interrupt(session_id, by=by, reason="stopped")).interrupted) or bool(withdrawn)
+
+    async def _withdraw(self, address: Address, *, by: str) -> int:
+        """Cancel what waits in a channel; how many messages that were."""
+
+        def waiting(tx: Transaction) -> list[Record]:
+            session = tx.sessions.bound(address)
+            return [each for each in tx.messages.queued(session.id) if each.address == address] if session else []
+
+        count = 0
+        for each in await self._store.read(waiting):
+            with suppress(TransitionRefused):  # it ended, or began, in this very moment
+                await self._gateway.move(each.id, MessageStatus.INTERRUPTED, actor=by, reason="cancelled")
+                count += 1
+        return count
 
     @asynccontextmanager
     async def follow(self, address: Address, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Record]]:

@@ -64,8 +64,8 @@ class Inbox(Protocol):
         """Whether this person may `talk`, or is an admin (`approve`)."""
         ...
 
-    async def interrupt(self, address: Address, *, by: str) -> bool:
-        """Stop the running turn of a channel; False if none ran."""
+    async def interrupt(self, address: Address, *, by: str, queued: bool = False) -> bool:
+        """Stop the running turn of a channel, and with `queued` what waits behind it; False if there was nothing."""
         ...
 
     def follow(

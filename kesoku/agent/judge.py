@@ -10,7 +10,7 @@ from kesoku.messages.turn import Finish, Reply
 _MALFORMED_RETRIES = 2
 _EMPTY_RETRIES = 1
 _STOPPED = {Finish.STOP: "the model did not go on", Finish.BLOCKED: "the provider withheld the rest"}
-"""Why an answer ends that was begun, where the provider does not say it."""
+"""Why an answer ends that was begun, before what the provider says of it."""
 _SHOWN = 1_000
 """Characters of a result in a summary."""
 
@@ -80,8 +80,8 @@ def answer_text(turn: Turn, reply: Reply) -> str:
     if reply.finish is Finish.STOP and text.strip():
         detail = reply.detail or ""  # of a whole answer: what the provider sent beside it, such as a picture
         return f"{closed(whole)}\n\n*[{detail[0].upper()}{detail[1:]}.]*" if detail else whole
-    said = reply.detail or _STOPPED.get(reply.finish, "")
-    return cut_text(whole, "; ".join(filter(None, (said, turn.bound))))
+    why = (_STOPPED.get(reply.finish), reply.detail, turn.bound)
+    return cut_text(whole, "; ".join(filter(None, why)))
 
 
 def cut_text(text: str, why: str) -> str:

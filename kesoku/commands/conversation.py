@@ -53,13 +53,14 @@ class Conversation:
         session = await self._store.read(lambda tx: tx.sessions.bound(invocation.address))
         if session is None:
             return "Nothing is running here."
-        ended = await self._gateway.interrupt(session.id, by=invocation.principal.user_id, reason="stopped")
         queued = await self._store.read(lambda tx: tx.messages.queued(session.id))
         for waiting in queued:
             with suppress(TransitionRefused):  # it ended by itself in this very moment
                 await self._gateway.move(
                     waiting.id, MessageStatus.INTERRUPTED, actor=invocation.principal.user_id, reason="cancelled"
                 )
+        # Last, so that what was taken up meanwhile is stopped too.
+        ended = await self._gateway.interrupt(session.id, by=invocation.principal.user_id, reason="stopped")
         if not ended.interrupted and not queued:
             return "Nothing is running here."
         return "Stopped." if not queued else f"Stopped, and {len(queued)} waiting message(s) cancelled."

@@ -38,13 +38,13 @@ async def within(
     Raises Late when they pass; RuntimeError where the work would end more than itself.
     """
     task, alarm = asyncio.create_task(contained(work)), asyncio.create_task(sleep(seconds))
+    task.add_done_callback(_forget)
     try:
         await asyncio.wait({task, alarm}, return_when=asyncio.FIRST_COMPLETED)
     finally:
         alarm.cancel()
         if late := not task.done():
             task.cancel()
-            task.add_done_callback(_forget)
             await outlast(_settled(task, grace))
     if late:
         raise Late(f"no outcome within {seconds:g} s")
@@ -77,6 +77,6 @@ async def _settled(work: asyncio.Future[Any], seconds: float | None) -> None:
 
 
 def _forget(work: asyncio.Future[Any]) -> None:
-    """Look at the late exception of something that was left behind, so that nobody reports it as overlooked."""
+    """Look at the exception of what was left behind, or failed while its waiter was cancelled: it is not overlooked."""
     if not work.cancelled():
         work.exception()

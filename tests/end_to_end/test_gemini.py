@@ -1,5 +1,6 @@
 """`kesoku chat` as a real process against a loopback Gemini, with only the key and the base URL set."""
 
+import json
 import signal
 import sqlite3
 import time
@@ -118,3 +119,14 @@ def test_doctor_asks_every_model_and_names_the_cures(home: Home, gemini: Loopbac
     assert "ERROR   models.cloud: model cloud: no usable Google Cloud credentials" in done.stdout
     assert "        fix: run `gcloud auth application-default login`" in done.stdout
     assert "AIzaSy" not in done.stdout + done.stderr
+
+
+def test_ctrl_c_right_behind_the_question_withdraws_it(home: Home, gemini: LoopbackGemini) -> None:
+    gemini.script(Hang())
+    process = home.start("chat", "--json", "hello")
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["type"] == "prompt"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=10) == 130
+    with closing(sqlite3.connect(home.database)) as connection:
+        assert connection.execute("SELECT status FROM messages").fetchall() == [("interrupted",)]

@@ -62,18 +62,23 @@ class CliAdapter:
         try:
             async with inbox.follow(self._target) as records, asyncio.TaskGroup() as group:
                 duties = [group.create_task(self._follow(records, person)), group.create_task(person.act())]
-                if config.attach:
-                    person.attached(config.attach)
-                if config.question is not None:
-                    person.submitted(config.question)
-                    person.ended()
+                # Asked once the front end hears Ctrl-C: what was asked before could not be taken back.
+                asyncio.get_running_loop().call_soon(self._ask, person)
                 await front.run(person)
                 for duty in duties:
                     duty.cancel()
-            if self._sitting.is_running:
-                await person.interrupt()
+            if self._sitting.is_running or not person.is_done:  # it may have begun without having been seen here
+                await person.leave()
         finally:
             front.close()
+
+    def _ask(self, person: Person) -> None:
+        """Ask what was given on the command line."""
+        if self._config.attach:
+            person.attached(self._config.attach)
+        if self._config.question is not None:
+            person.submitted(self._config.question)
+            person.ended()
 
     async def _follow(self, records: AsyncIterator[Record], person: Person) -> None:
         async for record in records:

@@ -2,16 +2,19 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 from uuid import uuid4
 
 from kesoku import Address, MessageStatus, Record
 from kesoku.adapter import Inbox, Pressed, Principal, Prompt
 from kesoku_cli.attach import ATTACH, PendingFiles, named
 from kesoku_cli.frontend import FrontEnd
-from kesoku_cli.sitting import NOBODY_READS, Sitting
+from kesoku_cli.sitting import INTERRUPTED, NOBODY_READS, Sitting
 
 Act = Callable[[], Awaitable[None]]
 _LEAVE = {"/quit", "/exit"}
+_PATIENCE = 5.0
+"""Seconds for a message to be stored when its author leaves already."""
 LOCAL = "local"
 """The user id of whoever sits at this machine."""
 
@@ -29,6 +32,7 @@ class Person:
         self._files = PendingFiles(inbox, target)
         self._acts: asyncio.Queue[Act] = asyncio.Queue()
         self._urgent: asyncio.Queue[Act] = asyncio.Queue()
+        self._storing: asyncio.Future[Any] | None = None
         self._at_rest = asyncio.Event()
         self._at_rest.set()
         self.has_ended = False
@@ -48,8 +52,19 @@ class Person:
     def check(self) -> None:
         """Let the next message go, and leave when everything is answered."""
         (self._at_rest.clear if self._sitting.is_waiting else self._at_rest.set)()
-        if self.has_ended and self._acts.empty() and not self._sitting.is_waiting:
+        if self.has_ended and self.is_done:
             self._front.close()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether everything that was asked so far has come to rest."""
+        return self._acts.empty() and not self._sitting.is_waiting and self._storing is None
+
+    async def leave(self) -> None:
+        """Stop what has not come to rest, also a message that is just being stored."""
+        if self._storing is not None:
+            await asyncio.wait({self._storing}, timeout=_PATIENCE)
+        await self.interrupt()
 
     def submitted(self, text: str) -> None:
         """Hand a message to the inbox, after those before it."""
@@ -74,7 +89,9 @@ class Person:
         self._urgent.put_nowait(self.interrupt)
 
     def left(self) -> None:
-        """Leave now."""
+        """Leave now. Of what was asked last, whatever has not come to rest was stopped by this."""
+        if self.has_ended and not self.is_done:
+            self._sitting.exit_code = INTERRUPTED
         self._front.close()
 
     def gone(self) -> None:
@@ -88,8 +105,9 @@ class Person:
         self._acts.put_nowait(_nothing)
 
     async def interrupt(self) -> None:
-        """End the running turn of the channel, whoever started it."""
-        await self._inbox.interrupt(self._target, by=self._principal.user_id)
+        """End the running turn of the channel, whoever started it; nobody is left who wants what waits behind it, if
+        everything was asked."""
+        await self._inbox.interrupt(self._target, by=self._principal.user_id, queued=self.has_ended)
 
     async def _say(self, text: str) -> None:
         key = str(uuid4())
@@ -104,7 +122,8 @@ class Person:
             said=text,
             attachments=files,
         )
-        for record in await self._inbox.accept([prompt]):
+        self._storing = asyncio.ensure_future(self._inbox.accept([prompt]))
+        for record in await asyncio.shield(self._storing):
             refused = _is_refusal(record, text)
             self._sitting.asked(record, refused=refused)
             if refused:
@@ -112,6 +131,7 @@ class Person:
             if refused and record.status is MessageStatus.DELIVERED:
                 # The core says it once a minute; here every message gets its answer.
                 self._front.notice(record.message.rendered)
+        self._storing = None
 
     async def _attach(self, names: Sequence[str]) -> None:
         for name in names:

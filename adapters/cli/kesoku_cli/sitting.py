@@ -58,8 +58,6 @@ class Sitting:
             return None
         turn, mine = record.turn_id or record.id, record.id in self._open
         self._open.discard(record.id)
-        if mine and record.status is MessageStatus.ERROR:
-            self.exit_code = FAILED
         if record.status is MessageStatus.INTERRUPTED:
             self.exit_code = INTERRUPTED if mine else self.exit_code
             return self._end(record.id, str(record.status))

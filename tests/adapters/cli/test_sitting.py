@@ -1,13 +1,22 @@
 """What one sitting makes of the records that it follows."""
 
+from io import BytesIO
+from pathlib import Path
+
 import pytest
 
 from kesoku.agent import TurnLimits
 from kesoku.errors import ModelUnavailable
 from kesoku.messages.turn import Finish
+from kesoku.testing.bench import Bench
+from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import Line, ScriptedModel, call, reply
 from kesoku.testing.office import Office
-from kesoku_cli.sitting import DONE, FAILED, Sitting
+from kesoku.testing.station import Station
+from kesoku_cli.machine import Machine
+from kesoku_cli.manifest import MANIFEST
+from kesoku_cli.person import Person
+from kesoku_cli.sitting import DONE, FAILED, INTERRUPTED, Sitting
 
 CUT = reply("one, two, th", finish=Finish.CUT)
 OFFLINE = ModelUnavailable(model="scripted", status=503, message="overloaded")
@@ -35,3 +44,33 @@ async def test_the_exit_code_tells_whether_all_was_answered(lines: list[Line], c
     for change in await office.events():
         sitting.saw(change.record)
     assert (sitting.exit_code, sitting.is_waiting) == (code, False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "ended", "code"),
+    [([], True, DONE), (["taken in"], True, INTERRUPTED), (["typed"], True, INTERRUPTED), (["taken in"], False, DONE)],
+    ids=["nothing-asked", "before-the-turn", "before-it-was-stored", "a-conversation"],
+)
+async def test_leaving_before_the_answer_is_an_interruption(
+    tmp_path: Path, asked: list[str], ended: bool, code: int
+) -> None:
+    bench, sitting = Bench(MemoryStore()), Sitting(posted_is_out=True)
+    station = Station(
+        manifest=MANIFEST, store=bench.store, gateway=bench.gateway, clock=bench.clock, folder=tmp_path / "station"
+    )
+    person = Person(
+        inbox=station.inbox,
+        front=Machine(out=BytesIO(), stdin=None),
+        sitting=sitting,
+        target=station.address("here"),
+        author="Ada",
+        in_order=False,
+    )
+    for text in asked:
+        if text == "typed":
+            person.submitted(text)
+        else:
+            await person._say(text)
+    person.has_ended = ended
+    person.left()
+    assert sitting.exit_code == code

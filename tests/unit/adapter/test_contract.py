@@ -37,11 +37,12 @@ class RecordingRig:
         return self.platform.say(room, text, by=by, key=key, bot=bot)
 
     async def choose(self, room: str, label: str, *, by: str) -> None:
-        newest = self.platform.shown(room)[-1]
-        if newest.buttons:
-            self.platform.change("pressed", room, "press-1", by=by, token=newest.tokens[0], value=label)
+        shown = self.platform.shown(room)
+        if buttons := [each for each in shown if each.buttons]:  # a live status may stand below them
+            self.platform.change("pressed", room, "press-1", by=by, token=buttons[-1].tokens[0], value=label)
         else:
-            number = next(line.split(".")[0] for line in newest.text.splitlines() if line.endswith(label))
+            lines = "\n".join(each.text for each in shown).splitlines()
+            number = [line.split(".")[0] for line in lines if line.endswith(label)][-1]
             self.platform.say(room, number, by=by)
 
     async def shown(self, room: str) -> list[str]:

@@ -67,9 +67,10 @@ async def test_a_cut_answer_is_continued_once_and_is_one_text(cut: Reply) -> Non
         ),
         (reply("ree, fo", finish=Finish.BROKEN), "one, two, three, fo\n\n*[The answer was cut here.]*"),
         (reply(), "one, two, th\n\n*[The answer was cut here: the model did not go on.]*"),
+        (reply(detail="no part"), "one, two, th\n\n*[The answer was cut here: the model did not go on; no part.]*"),
         (
             reply("ree", finish=Finish.BLOCKED, detail="unsafe (SAFETY)"),
-            "one, two, th\n\n*[The answer was cut here: unsafe (SAFETY).]*",
+            "one, two, th\n\n*[The answer was cut here: the provider withheld the rest; unsafe (SAFETY).]*",
         ),
         (
             reply("ree", call("look"), finish=Finish.MALFORMED, detail="odd"),
@@ -82,7 +83,7 @@ async def test_a_cut_answer_is_continued_once_and_is_one_text(cut: Reply) -> Non
             "try again later.]*",
         ),
     ],
-    ids=["cut", "broken", "empty", "blocked", "malformed", "other", "error"],
+    ids=["cut", "broken", "empty", "no part", "blocked", "malformed", "other", "error"],
 )
 async def test_what_there_is_stays_when_the_model_does_not_go_on(after: Line, answer: str) -> None:
     model = ScriptedModel(CUT, after, "fine")

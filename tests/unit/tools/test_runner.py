@@ -16,6 +16,7 @@ import pytest
 from kesoku.errors import ToolRefused
 from kesoku.messages.turn import MediaBlock
 from kesoku.tools import Output, Toolbox, ToolContext, call, run, tool
+from kesoku.tools.patience import within
 from kesoku.tools.runner import Outcome
 
 from .conftest import SECRET
@@ -299,6 +300,18 @@ async def test_the_late_exception_of_a_stopped_tool_is_nobodys(
 
     outcome = await run(replace(tool(stubborn), timeout=0.02), {}, context)
     assert outcome.error == "stubborn did not end within 0.02 s and was stopped"
+    gc.collect()
+    assert not caplog.records
+
+
+async def test_an_exception_in_the_moment_of_a_cancellation_is_nobodys(caplog: pytest.LogCaptureFixture) -> None:
+    async def failing() -> None:
+        waiters[0].cancel()
+        raise ValueError("at the same time")
+
+    waiters = [asyncio.create_task(within(failing(), 60))]
+    await asyncio.wait(waiters)
+    assert waiters.pop().cancelled()
     gc.collect()
     assert not caplog.records
 

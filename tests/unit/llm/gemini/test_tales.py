@@ -18,7 +18,7 @@ from kesoku.testing.grammar import violations
 from kesoku.testing.store_material import store_talk
 from kesoku.testing.tale import Tale
 
-TALES = 400
+TALES = 240
 PROFILES = [profile_of("gemini-3.5-flash"), profile_of("gemini-2.5-flash")]
 
 
