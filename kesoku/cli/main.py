@@ -92,7 +92,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 _CHAT = (
     "Talk in this terminal. With a question: answer it and leave. With piped input: the input is the question, or goes "
-    "along with it. Without a key the built-in offline model answers and says so."
+    "along with it. Without a key the built-in offline model answers."
 )
 _RUN = "Serve every adapter of the config file until SIGTERM or Ctrl-C, then finish what runs and leave."
 _DOCTOR = (

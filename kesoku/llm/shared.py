@@ -106,7 +106,7 @@ class Shared:
         if text is None:
             path.unlink(missing_ok=True)
             return
-        draft = path.with_suffix(".new")
+        draft = path.with_suffix(f".{os.getpid()}.new")  # two may write: a lock that is not given is not waited for
         with open(_opened(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8") as file:
             file.write(text)
         draft.replace(path)

@@ -231,8 +231,12 @@ def _usage(counted: Any) -> Usage | None:
     if counted is None:
         return None
     return Usage(
-        prompt=(counted.prompt_token_count or 0) + (counted.tool_use_prompt_token_count or 0),
-        cached=counted.cached_content_token_count or 0,
-        thoughts=counted.thoughts_token_count or 0,
-        answer=counted.candidates_token_count or 0,
+        prompt=_count(counted.prompt_token_count) + _count(counted.tool_use_prompt_token_count),
+        cached=_count(counted.cached_content_token_count),
+        thoughts=_count(counted.thoughts_token_count),
+        answer=_count(counted.candidates_token_count),
     )
+
+
+def _count(tokens: int | None) -> int:
+    return max(0, tokens or 0)
