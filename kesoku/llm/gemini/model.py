@@ -17,7 +17,6 @@ from typing import Any
 from kesoku.errors import ModelError, ModelRateLimited, ModelReferenceRefused, ModelStreamBroken
 from kesoku.history.weight import weight
 from kesoku.llm.estimate import estimate
-from kesoku.llm.gate import Gate, Ticket
 from kesoku.llm.gemini.attempt import chunks
 from kesoku.llm.gemini.call import Call, Stage
 from kesoku.llm.gemini.client import borrow, give_back
@@ -29,6 +28,7 @@ from kesoku.llm.gemini.refusal import used_up
 from kesoku.llm.gemini.reply import ReplyBuilder
 from kesoku.llm.gemini.size import beyond_pictures
 from kesoku.llm.gemini.wire import own_names
+from kesoku.llm.limiter import RateLimiter, Ticket
 from kesoku.llm.retry import Backoff, again
 from kesoku.llm.shared import Shared
 from kesoku.messages.turn import CompiledRequest, Delta, Reply, Retry, StreamItem, Turn, Usage
@@ -36,7 +36,7 @@ from kesoku.messages.turn import CompiledRequest, Delta, Reply, Retry, StreamIte
 _GRACE = 0.1
 """How much of the idle limit is waited after the finish reason, for what may come is no more than counts."""
 _PATIENCE = 90.0
-"""Seconds that a request waits at the gate; beyond them another model gets its chance."""
+"""Seconds that a request waits at the limiter; beyond them another model gets its chance."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,9 +48,9 @@ class _Step:
     composed: Composed | None = None
     """The request as it is sent; None until it is made, and again after a repair."""
     ticket: Ticket | None = None
-    """The place at the gate, as long as it waits there."""
+    """The place at the limiter, as long as it waits there."""
     waited: float = 0.0
-    """Seconds at the gate since the last request."""
+    """Seconds at the limiter since the last request."""
     failed: int = 0
     repaired: set[str] = field(default_factory=set)
 
@@ -77,8 +77,8 @@ class GeminiModel:
         self._backoff = Backoff(retries=config.retries)
         self._sleep, self._jitter, self._now = sleep, jitter, now
         shared = Shared.of(environment)
-        door = f"gate-{self._endpoint.account}-{config.model}"
-        self._gate = Gate(shared, door, per_minute=config.requests_per_minute, now=now, jitter=jitter)
+        door = f"limit-{self._endpoint.account}-{config.model}"
+        self._limiter = RateLimiter(shared, door, per_minute=config.requests_per_minute, now=now, jitter=jitter)
         self._composer = Composer(
             config=config,
             profile=profile_of(config.model),
@@ -116,7 +116,7 @@ class GeminiModel:
                     yield delta
         finally:
             if step.ticket is not None:
-                await self._gate.leave(step.ticket)
+                await self._limiter.leave(step.ticket)
 
     def count(self, request: CompiledRequest) -> int:
         """Estimate of the input tokens, without network. Looks at the files of the request."""
@@ -148,19 +148,19 @@ class GeminiModel:
         except ModelError as error:
             if isinstance(error, ModelRateLimited):
                 ends = error.resets_at.timestamp() if error.resets_at else None
-                await self._gate.refused(error.retry_after, daily_until=ends)
+                await self._limiter.refused(error.retry_after, daily_until=ends)
             if not said.finished:
                 raise
         if missing := said.missing:
             raise ModelStreamBroken(model=self.name, reason=missing)
         if said.unsigned:
             raise ModelReferenceRefused(model=self.name, what="signature", message="it is missing")
-        await self._gate.passed()
+        await self._limiter.passed()
 
     async def _admission(self, step: _Step) -> Retry | None:
-        """The pause that the gate asks for; None: go. Raises ModelRateLimited when that would take too long."""
-        await self._client()  # a cold start takes its time, and the gate counts from the claim on
-        ticket = step.ticket = await self._gate.claim(step.ticket)
+        """The pause that the limiter asks for; None: go. Raises ModelRateLimited when that would take too long."""
+        await self._client()  # a cold start takes its time, and the limiter counts from the claim on
+        ticket = step.ticket = await self._limiter.claim(step.ticket)
         if ticket.wait <= 0:
             step.ticket, step.waited = None, 0.0
             return None
@@ -188,7 +188,7 @@ class GeminiModel:
             return 0.0 if await self._repair(step, error.what) else None
         step.failed += 1
         pause = self._backoff.pause(step.failed, error, self._jitter())
-        # After a 429 the gate keeps the time: it knows what all the others do.
+        # After a 429 the limiter keeps the time: it knows what all the others do.
         return 0.0 if pause and isinstance(error, ModelRateLimited) else pause
 
     async def _repair(self, step: _Step, what: str) -> bool:

@@ -74,17 +74,17 @@ def test_where_the_facts_live(environment: dict[str, str], folder: Path | None) 
 async def test_a_fact_is_a_private_file_and_none_removes_it(tmp_path: Path) -> None:
     folder = tmp_path / "state" / "kesoku"
     shared = Shared(folder)
-    assert await shared.read("gate") is None
+    assert await shared.read("limiter") is None
     assert not folder.exists()
-    assert await shared.update("gate", lambda old: ({"at": 1.5, "was": old}, "done")) == "done"
-    assert await Shared(folder).read("gate") == {"at": 1.5, "was": None}
+    assert await shared.update("limiter", lambda old: ({"at": 1.5, "was": old}, "done")) == "done"
+    assert await Shared(folder).read("limiter") == {"at": 1.5, "was": None}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
-    before = (folder / "gate.json").stat()
-    await shared.update("gate", lambda old: (old, None))
-    assert (folder / "gate.json").stat() == before
-    await shared.update("gate", lambda _: (None, None))
-    assert not (folder / "gate.json").exists()
+    before = (folder / "limiter.json").stat()
+    await shared.update("limiter", lambda old: (old, None))
+    assert (folder / "limiter.json").stat() == before
+    await shared.update("limiter", lambda _: (None, None))
+    assert not (folder / "limiter.json").exists()
 
 
 async def test_subjects_are_names_not_paths(tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from kesoku.errors import ModelRateLimited
-from kesoku.llm.gate import Gate
 from kesoku.llm.gemini import GeminiConfig, GeminiModel
 from kesoku.llm.gemini.config import endpoint_of
 from kesoku.llm.gemini.repair import Signatures
 from kesoku.llm.gemini.wire import STAND_IN
+from kesoku.llm.limiter import RateLimiter
 from kesoku.llm.shared import Shared
 from kesoku.messages.turn import CallBlock, Delta, Finish, MediaBlock, Reply, Retry, StreamItem, TextBlock, Turn
 from kesoku.testing.gemini import LoopbackGemini
@@ -274,8 +274,8 @@ async def test_nobody_waits_at_the_door_for_ever(
 ) -> None:
     environment = {"XDG_STATE_HOME": str(tmp_path)}
     config = GeminiConfig(api_key=SecretStr("test-key"), base_url=server.base_url)
-    subject = f"gate-{endpoint_of('g', config, {}).account}-{config.model}"
-    door = Gate(Shared.of(environment), subject, per_minute=None, now=pauses.now, jitter=lambda: 0.0)
+    subject = f"limit-{endpoint_of('g', config, {}).account}-{config.model}"
+    door = RateLimiter(Shared.of(environment), subject, per_minute=None, now=pauses.now, jitter=lambda: 0.0)
     await door.refused(50, daily_until=None)
     async with aclosing(make(environment=environment).stream(HELLO)) as stream:
         assert isinstance(await anext(stream), Retry)

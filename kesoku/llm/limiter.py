@@ -1,7 +1,7 @@
 """One door to a provider for all sessions and processes of a key and model: what one is refused, all heed.
 
-The rules are pure functions of a `Door` and the time; `Gate` keeps the door in `Shared`. Nobody sleeps in here: a
-ticket says how long to wait before asking again.
+The rules are pure functions of a `Door` and the time; `RateLimiter` keeps the door in `Shared`. Nobody sleeps in here:
+a ticket says how long to wait before asking again.
 
 - After a 429 the door is closed for as long as the provider says, else a few seconds. Then it lets requests in one by
   one: half a second apart, twice that after each further 429, half of it after each success, until no spacing is left.
@@ -57,7 +57,7 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
-    """The state of a gate; times are wall clock seconds. The default is an open door that nobody waits at."""
+    """The state of a rate limiter; times are wall clock seconds. The default is an open door that nobody waits at."""
 
     closed_until: FiniteFloat = 0.0
     spacing: FiniteFloat = 0.0
@@ -159,7 +159,7 @@ def _entered(door: Door, now: float, per_minute: int | None) -> Door:
     return replace(door, starts=starts, last=now if door.spacing else 0.0)
 
 
-class Gate:
+class RateLimiter:
     """The door of one key and model."""
 
     def __init__(

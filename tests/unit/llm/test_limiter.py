@@ -1,4 +1,4 @@
-"""The gate: rates that hold, order that is kept, and no storm after a refusal."""
+"""The limiter: rates that hold, order that is kept, and no storm after a refusal."""
 
 import asyncio
 import heapq
@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kesoku.llm.gate import (
+from kesoku.llm.limiter import (
     DAY,
     FORGOTTEN,
     LONGEST,
@@ -24,7 +24,7 @@ from kesoku.llm.gate import (
     PROBE,
     WIDEST,
     Door,
-    Gate,
+    RateLimiter,
     Ticket,
     claim,
     left,
@@ -320,17 +320,18 @@ def test_whatever_happens_the_rules_hold_and_everybody_gets_in(events: Any, per_
 RUN = """
 import asyncio, sys, time
 from pathlib import Path
-from kesoku.llm.gate import Gate
+from kesoku.llm.limiter import RateLimiter
 from kesoku.llm.shared import Shared
 
 SPEED = 400.0
 
 async def main() -> None:
-    gate = Gate(Shared(Path(sys.argv[1])), "gate", per_minute=8, now=lambda: time.time() * SPEED, jitter=lambda: 0.5)
+    shared = Shared(Path(sys.argv[1]))
+    limiter = RateLimiter(shared, "limiter", per_minute=8, now=lambda: time.time() * SPEED, jitter=lambda: 0.5)
 
     async def session() -> None:
         ticket = None
-        while (ticket := await gate.claim(ticket)).wait:
+        while (ticket := await limiter.claim(ticket)).wait:
             await asyncio.sleep(ticket.wait / SPEED)
         print(ticket.at, flush=True)
 
@@ -359,22 +360,22 @@ class Clock:
         return self.now
 
 
-def gate_at(folder: Path | None, clock: Clock, per_minute: int | None = None) -> Gate:
-    """A gate as another process would open it."""
-    return Gate(Shared(folder), "gate", per_minute=per_minute, now=clock, jitter=lambda: 0.0)
+def limiter_at(folder: Path | None, clock: Clock, per_minute: int | None = None) -> RateLimiter:
+    """A limiter as another process would open it."""
+    return RateLimiter(Shared(folder), "limiter", per_minute=per_minute, now=clock, jitter=lambda: 0.0)
 
 
 async def test_an_idle_gate_touches_no_file(tmp_path: Path) -> None:
     clock, folder = Clock(), tmp_path / "kesoku"
-    gate = gate_at(folder, clock)
-    assert await gate.claim() == Ticket(at=NOON, wait=0.0)
-    await gate.passed()
+    limiter = limiter_at(folder, clock)
+    assert await limiter.claim() == Ticket(at=NOON, wait=0.0)
+    await limiter.passed()
     assert not folder.exists()
 
 
 async def test_what_one_process_is_refused_another_heeds_and_in_the_end_nothing_is_left(tmp_path: Path) -> None:
     clock = Clock()
-    one, other = gate_at(tmp_path, clock), gate_at(tmp_path, clock)
+    one, other = limiter_at(tmp_path, clock), limiter_at(tmp_path, clock)
     await one.refused(31, daily_until=None)
     ticket = await other.claim()
     assert (ticket.at, ticket.wait) == (NOON + 31, 31)
@@ -382,7 +383,7 @@ async def test_what_one_process_is_refused_another_heeds_and_in_the_end_nothing_
     assert (await other.claim(ticket)).wait == 0
     for _ in range(5):
         await other.passed()
-    assert not (tmp_path / "gate.json").exists()
+    assert not (tmp_path / "limiter.json").exists()
     await one.refused(None, daily_until=NOON + 3600)
     assert (await other.claim()).daily
 
@@ -401,12 +402,12 @@ async def test_what_one_process_is_refused_another_heeds_and_in_the_end_nothing_
     ],
 )
 async def test_a_spoilt_door_is_an_open_one(text: str, tmp_path: Path) -> None:
-    (tmp_path / "gate.json").write_text(text)
-    assert (await gate_at(tmp_path, Clock(), per_minute=5).claim()).wait == 0
+    (tmp_path / "limiter.json").write_text(text)
+    assert (await limiter_at(tmp_path, Clock(), per_minute=5).claim()).wait == 0
 
 
 async def test_a_limit_of_a_minute_is_shared_by_all_sessions_of_a_process() -> None:
     clock = Clock()
-    gate = gate_at(None, clock, per_minute=3)
-    tickets = await asyncio.gather(*(gate.claim() for _ in range(7)))
+    limiter = limiter_at(None, clock, per_minute=3)
+    tickets = await asyncio.gather(*(limiter.claim() for _ in range(7)))
     assert sorted(ticket.wait for ticket in tickets) == [0, 0, 0, 60, 60, 60, 120]
