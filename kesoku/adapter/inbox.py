@@ -4,7 +4,7 @@ import difflib
 import logging
 import re
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ from kesoku.adapter.question import is_open, match_answer, open_questions
 from kesoku.adapter.recent import Recent
 from kesoku.adapter.spi import Answers, State
 from kesoku.adapter.state import StoreState, scope_of
-from kesoku.errors import KesokuError, TransitionRefused
+from kesoku.errors import KesokuError
 from kesoku.messages import make
 from kesoku.messages.content import Attachment
 from kesoku.messages.enums import MessageStatus
@@ -118,33 +118,20 @@ class GatewayInbox:
 
     async def interrupt(self, address: Address, *, by: str, queued: bool = False) -> bool:
         """Stop the running turn of a channel, and with `queued` what waits behind it; False if there was nothing."""
-        # What waits goes first: what is taken up meanwhile is a running turn then.
-        withdrawn = await self._withdraw(address, by=by) if queued else 0
 
-        def running(tx: Transaction) -> str | None:
+        def session_here(tx: Transaction) -> str | None:
             session = tx.sessions.bound(address)
             lease = tx.leases.get(session.id) if session else None
             prompt = tx.messages.get(lease.message_id) if lease and lease.owner and lease.message_id else None
-            return prompt.session_id if prompt and prompt.address == address else None
+            if session is None or (prompt and prompt.address != address):
+                return None
+            return session.id if prompt or queued else None
 
-        session_id = await self._store.read(running)
+        session_id = await self._store.read(session_here)
         if session_id is None:
-            return bool(withdrawn)
-        return bool((await self._gateway.interrupt(session_id, by=by, reason="stopped")).interrupted) or bool(withdrawn)
-
-    async def _withdraw(self, address: Address, *, by: str) -> int:
-        """Cancel what waits in a channel; how many messages that were."""
-
-        def waiting(tx: Transaction) -> list[Record]:
-            session = tx.sessions.bound(address)
-            return [each for each in tx.messages.queued(session.id) if each.address == address] if session else []
-
-        count = 0
-        for each in await self._store.read(waiting):
-            with suppress(TransitionRefused):  # it ended, or began, in this very moment
-                await self._gateway.move(each.id, MessageStatus.INTERRUPTED, actor=by, reason="cancelled")
-                count += 1
-        return count
+            return False
+        ended = await self._gateway.interrupt(session_id, by=by, reason="stopped", queued=queued)
+        return bool(ended.interrupted or ended.withdrawn)
 
     @asynccontextmanager
     async def follow(self, address: Address, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Record]]:

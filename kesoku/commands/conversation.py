@@ -1,14 +1,11 @@
 """Commands about the conversation itself: /help, /stop, /new, /status, /system."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 from kesoku.adapter.command import CommandSpec, Invocation
 from kesoku.agent.budget import Budget
 from kesoku.commands.bill import bill
 from kesoku.commands.registry import SlashCommand
-from kesoku.errors import TransitionRefused
-from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Lease, Session
 from kesoku.messages.record import Address, Record
 from kesoku.ports import Clock, Gateway, Store, Transaction
@@ -53,17 +50,12 @@ class Conversation:
         session = await self._store.read(lambda tx: tx.sessions.bound(invocation.address))
         if session is None:
             return "Nothing is running here."
-        queued = await self._store.read(lambda tx: tx.messages.queued(session.id))
-        for waiting in queued:
-            with suppress(TransitionRefused):  # it ended by itself in this very moment
-                await self._gateway.move(
-                    waiting.id, MessageStatus.INTERRUPTED, actor=invocation.principal.user_id, reason="cancelled"
-                )
-        # Last, so that what was taken up meanwhile is stopped too.
-        ended = await self._gateway.interrupt(session.id, by=invocation.principal.user_id, reason="stopped")
-        if not ended.interrupted and not queued:
+        by = invocation.principal.user_id
+        ended = await self._gateway.interrupt(session.id, by=by, reason="stopped", queued=True)
+        if not ended.interrupted and not ended.withdrawn:
             return "Nothing is running here."
-        return "Stopped." if not queued else f"Stopped, and {len(queued)} waiting message(s) cancelled."
+        waited = len(ended.withdrawn)
+        return f"Stopped, and {waited} waiting message(s) cancelled." if waited else "Stopped."
 
     async def new(self, invocation: Invocation) -> str:
         """Bind a fresh session to the channel; the old one stays as it is."""

@@ -181,7 +181,9 @@ class StoreGateway:
 
         await self._store.write(operation)
 
-    async def interrupt(self, session_id: str, *, by: str, reason: str, post: Post | None = None) -> Interruption:
+    async def interrupt(
+        self, session_id: str, *, by: str, reason: str, post: Post | None = None, queued: bool = False
+    ) -> Interruption:
         """End the running turn, and store the prompt that takes its place."""
         act, mint = Act(actor=by, reason=reason, at=self._clock.now()), cache(make.interrupted_result)
 
@@ -191,11 +193,13 @@ class StoreGateway:
                 return Interruption(session_id=session_id, interrupted=(), posted=known)
             active = turn.running(tx, session_id)
             ended = tuple(turn.interrupt(tx, session_id, act, mint))
+            waiting = tx.messages.queued(session_id) if queued else []
+            withdrawn = tuple(advance(tx, each.id, MessageStatus.INTERRUPTED, act) for each in waiting)
             posted = None
             if post is not None:
                 placed = replace(post, session_id=post.session_id or session_id)
                 posted = _insert(tx, placed, act.at, superseded_turn=active.id if active else None)
-            return Interruption(session_id=session_id, interrupted=ended, posted=posted)
+            return Interruption(session_id=session_id, interrupted=ended, withdrawn=withdrawn, posted=posted)
 
         return await self._store.write(operation)
 

@@ -84,10 +84,11 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interruption:
-    """What an interruption ended, and the prompt that took its place."""
+    """What an interruption ended, the prompts that it withdrew from the queue, and the one that took its place."""
 
     session_id: str
     interrupted: tuple[Record, ...]
+    withdrawn: tuple[Record, ...] = ()
     posted: Record | None = None
 
 

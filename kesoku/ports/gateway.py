@@ -92,10 +92,13 @@ class Gateway(Protocol):
         """Give a session back at shutdown; `requeue` puts its prompt back to pending_agent."""
         ...
 
-    async def interrupt(self, session_id: str, *, by: str, reason: str, post: Post | None = None) -> Interruption:
+    async def interrupt(
+        self, session_id: str, *, by: str, reason: str, post: Post | None = None, queued: bool = False
+    ) -> Interruption:
         """End the running turn: prompts and open calls interrupted, generation + 1, synthetic results (C-30).
 
-        Idempotent: with nothing running only `post` is stored.
+        With `queued` what waits behind it is interrupted in the same moment. Idempotent: with nothing running only
+        `post` is stored.
         """
         ...
 

@@ -302,3 +302,21 @@ async def test_an_interruption_stores_the_prompt_that_takes_the_place_once(bench
     again = await bench.gateway.interrupt(record.session_id, by="Ada", reason="superseded", post=following)
     assert (again.posted and again.posted.id, again.interrupted) == (claim.prompt.id, ())
     assert await bench.status(claim.prompt) is S.PROCESSING
+
+
+async def test_with_what_waits_nothing_of_the_session_goes_on(store: Store) -> None:
+    bench = Bench(store, policy=QUEUE)
+    said = [await bench.say(each) for each in "abc"]
+    claim = await bench.claim()
+    race = (
+        bench.finish(claim),
+        bench.gateway.claim("other", EVERYTHING),
+        bench.gateway.interrupt(said[0].session_id, by="Ada", reason="stopped", queued=True),
+        bench.gateway.claim("other", EVERYTHING),
+    )
+    *_, late = await asyncio.gather(*race, return_exceptions=True)
+    assert late is None
+    assert await bench.status(said[2]) is S.INTERRUPTED
+    assert {await bench.status(each) for each in said} <= {S.PROCESSED, S.INTERRUPTED}
+    again = await bench.gateway.interrupt(said[0].session_id, by="Ada", reason="stopped", queued=True)
+    assert (again.interrupted, again.withdrawn) == ((), ())
