@@ -57,7 +57,7 @@ class MediaRoom:
     def __init__(self, *, profile: Profile, uploads: Uploads | None) -> None:
         """`uploads` is None where there is no Files API."""
         self._profile, self._uploads = profile, uploads
-        self._pictures = _Pictures()
+        self._pictures = Pictures(kept=_KEPT)
 
     async def parts(self, turns: Iterable[Turn], client: Any) -> Media:
         """The parts of every file in `turns`. `client` is the SDK's, for uploads."""
@@ -209,10 +209,12 @@ class _Left:
     inline: int = INLINE_LIMIT
 
 
-class _Pictures:
+class Pictures:
     """Every picture is opened and converted once: the latest results by content, one conversion at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, kept: int) -> None:
+        """`kept`: bytes of results."""
+        self._kept = kept
         self._known: OrderedDict[tuple[bytes, str | None], Picture | str] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -223,7 +225,7 @@ class _Pictures:
                 self._known[key] = picture(data, taken=taken)
             self._known.move_to_end(key)
             found = self._known[key]
-            while sum(map(_weight, self._known.values())) > _KEPT:
+            while sum(map(_weight, self._known.values())) > self._kept:
                 self._known.popitem(last=False)
         return found
 

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import contextlib
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from kesoku.testing.gemini.server import LoopbackGemini
@@ -16,14 +17,14 @@ async def _serve(options: dict[str, Any]) -> None:
         await asyncio.Event().wait()
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until interrupted; the first line of output is the base URL."""
     parser = argparse.ArgumentParser(prog="python -m kesoku.testing.gemini", description=main.__doc__)
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--key", default="test-key", help="the API key that is accepted")
     parser.add_argument("--requests-per-minute", type=int, help="more is a 429")
     parser.add_argument("--blocks", metavar="PATTERN", help="what the user must not write")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     with contextlib.suppress(KeyboardInterrupt):
         try:
             asyncio.run(_serve(vars(given)))

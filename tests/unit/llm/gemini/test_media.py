@@ -15,9 +15,9 @@ from PIL import Image, ImageStat
 
 from kesoku.history.compile import compile_turns
 from kesoku.history.weight import MEDIA
-from kesoku.llm.gemini import convert, media
+from kesoku.llm.gemini import convert
 from kesoku.llm.gemini.kind import kind_of
-from kesoku.llm.gemini.media import INLINE_LIMIT, TEXT_LIMIT, MediaRoom
+from kesoku.llm.gemini.media import INLINE_LIMIT, TEXT_LIMIT, MediaRoom, Pictures
 from kesoku.llm.gemini.profile import profile_of
 from kesoku.llm.gemini.size import beyond_pictures
 from kesoku.messages.content import Attachment
@@ -435,13 +435,13 @@ async def test_fifty_pictures_over_fifty_turns(room: MediaRoom, stage: Stage) ->
     assert str(request.turns).count("stripped from history") == 49
 
 
-async def test_converted_pictures_are_kept_within_bounds(
-    room: MediaRoom, stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(media, "_KEPT", 3_000)
-    blocks = [stage(str(n), image("GIF", size=(20 + n, 20))) for n in range(9)]
-    await shown(room, *blocks)
-    assert len(room._pictures._known) == 2
+def test_converted_pictures_are_kept_within_bounds() -> None:
+    pictures, gifs = Pictures(kept=3_000), [image("GIF", size=(20 + n, 20)) for n in range(9)]
+    once = [pictures.of(gif, None) for gif in gifs]
+    again = [pictures.of(gif, None) for gif in gifs[-2:]]
+    assert [each is kept for each, kept in zip(once[-2:], again, strict=True)] == [True, True]
+    assert pictures.of(gifs[0], None) is not once[0]
+    assert pictures.of(gifs[0], None) == once[0]
 
 
 @pytest.mark.parametrize(

@@ -200,12 +200,9 @@ async def test_an_answer_in_parts(server: LoopbackGemini) -> None:
     assert second == {"functionCall": {"name": "g"}}
 
 
-def test_a_port_that_is_taken_is_named(
-    server: LoopbackGemini, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["gemini", "--port", server.base_url.rpartition(":")[2]])
+def test_a_port_that_is_taken_is_named(server: LoopbackGemini, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="1"):
-        main()
+        main(["--port", server.base_url.rpartition(":")[2]])
     assert "address already in use" in capsys.readouterr().err
 
 
