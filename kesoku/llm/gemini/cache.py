@@ -16,7 +16,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from kesoku.errors import ModelError
-from kesoku.history.weight import tokens_of
+from kesoku.history.weight import MEDIA, tokens_of
 from kesoku.llm.gemini.call import Call
 from kesoku.llm.gemini.failure import foreign_errors
 from kesoku.llm.gemini.wire import Json
@@ -26,7 +26,6 @@ _log = logging.getLogger(__name__)
 _HELD = ("system_instruction", "tools", "tool_config")
 """What a cache holds beside contents, and a request that names it may not repeat."""
 _MEDIA = ('"inline_data"', '"file_data"')
-_MEDIA_TOKENS = 1_000
 _REMEMBERED = 1_024
 """Beginnings that are remembered as sent."""
 _MARGIN = 5.0
@@ -209,7 +208,7 @@ def prefixes_of(wire: Mapping[str, Any]) -> list[Prefix]:
             found.append(Prefix(end=end, digest=digest.hexdigest(), tokens=tokens))
         said = _said(content)
         digest.update(said.encode("utf-8", "surrogatepass"))
-        tokens += tokens_of(said) + _MEDIA_TOKENS * sum(map(said.count, _MEDIA))
+        tokens += tokens_of(said) + MEDIA * sum(map(said.count, _MEDIA))
     return found[::-1]
 
 

@@ -45,8 +45,8 @@ class Composer:
     ) -> None:
         """`call` names the model in errors; `sleep` and `now` are the seams for a virtual clock."""
         self._config, self._profile = config, profile
-        url, seconds = endpoint.base_url, config.upload_seconds
-        uploads = Uploads(shared=shared, call=call, base_url=url, seconds=seconds, now=now, sleep=sleep)
+        seconds = config.upload_seconds
+        uploads = Uploads(shared=shared, call=call, endpoint=endpoint, seconds=seconds, now=now, sleep=sleep)
         self._media = MediaRoom(profile=profile, uploads=None if endpoint.vertex else uploads)
         minimum = profile.cache_minimum if config.cache == "explicit" else None
         self._cache = PrefixCache(minimum=minimum, minutes=config.cache_minutes, call=call)

@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 
 from kesoku.errors import ModelError, ModelRateLimited
 from kesoku.llm.gemini.call import Call
+from kesoku.llm.gemini.client import Endpoint
 from kesoku.llm.gemini.failure import foreign_errors
 from kesoku.llm.shared import Shared
 
@@ -60,15 +61,14 @@ class Uploads:
         *,
         shared: Shared,
         call: Call,
-        base_url: str,
+        endpoint: Endpoint,
         seconds: float,
         now: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """`call` names the model in errors and holds the key; `seconds` bounds one upload, processing included."""
-        owner = hashlib.sha256(f"{base_url}\n{call.secret}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        self._shared, self._subject = shared, f"files-{owner}"
-        self._call, self._base_url, self._seconds = call, base_url, seconds
+        self._shared, self._subject = shared, f"files-{endpoint.account}"
+        self._call, self._base_url, self._seconds = call, endpoint.base_url, seconds
         self._now, self._sleep = now, sleep
         self._locks: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
         self._doors: WeakValueDictionary[int, asyncio.Semaphore] = WeakValueDictionary()

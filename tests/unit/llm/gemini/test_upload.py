@@ -74,7 +74,7 @@ def make(server: LoopbackGemini, pauses: Pauses, tmp_path: Path) -> Make:
         uploads = Uploads(
             shared=Shared(tmp_path / "state"),
             call=Call(model="g", wanted="gemini-3.5-flash", secret=key, stage="first_chunk", seconds=1.0),
-            base_url=base_url,
+            endpoint=Endpoint(base_url=base_url, api_version="v1beta", api_key=SecretStr(key)),
             seconds=seconds,
             now=pauses.now,
             sleep=sleep,
