@@ -139,15 +139,18 @@ class _Cutter:
         if not isinstance(zone, Fence):
             head = self._text[zone.start : zone.body] if self._fits(zone.start, zone.body, self._limit // 2) else ""
             return _Shape(head, "", "", 0, zone.body)
-        if not self._fits(zone.start, zone.mark, self._limit // 2):
+        half = self._limit // 2
+        if not (self._fits(zone.start, zone.mark, half) and self._fits(zone.last, zone.end, half)):
             return None
         closing = zone.lead + zone.marker
         reserve = 1 + max(len(closing), self._size(self._text[zone.last : zone.end]))
         resume = zone.lead[: zone.lead.rfind(">") + 1] + " " if ">" in zone.lead else ""
-        if self._size(self._text[zone.start : zone.mark]) + reserve > self._limit // 2:
+        if self._size(self._text[zone.start : zone.mark]) + reserve > half:
             return None
-        room = self._limit // 2 - reserve - len(resume)
+        room = half - reserve - len(resume)
         for language, drawn in ((zone.language, zone.drawn), (zone.language, ""), ("", "")):
+            if len(language) + len(drawn) > room:  # a megabyte of either is not to be copied for every part
+                continue
             opening = f"{closing}{language}\n{drawn}"
             if self._size(opening) <= room:
                 return _Shape(opening, resume, closing, reserve, zone.body + len(drawn))

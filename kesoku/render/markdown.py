@@ -120,8 +120,11 @@ def _as_is(url: str) -> str:
 MARKDOWN = _parser()
 """Plain Markdown; directives are paragraphs like any other text."""
 
-DIRECTED = _parser()
-"""The same, with a `directive` block token for each line that is one."""
+BLOCKS = _parser().disable("inline")
+"""The same, for those who need only the blocks: most of the time would go into what stands inside of them."""
+
+DIRECTED = _parser().disable("inline")
+"""The blocks, with a `directive` token for each line that is one."""
 DIRECTED.block.ruler.before(
     "table", "directive", _directive_rule, {"alt": ["paragraph", "blockquote", "list", "table"]}
 )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from kesoku.render.markdown import DIRECTED, IMAGE, MARKDOWN, QUESTION, VOICE, directive, normalised, table_at
+from kesoku.render.markdown import BLOCKS, DIRECTED, IMAGE, QUESTION, VOICE, directive, normalised, table_at
 from kesoku.render.segment import Alignment, Code, File, Question, Segment, Table, Text, Voice
 
 _MAYBE_DIRECTIVE = re.compile(r"^[ \t]*(?:\[(?:file|voice|question):|!\[)", re.IGNORECASE | re.MULTILINE)
@@ -41,7 +41,7 @@ def _directive_lines(source: str) -> list[int]:
 
 
 def _blocks(lines: list[str]) -> list[Segment]:
-    tokens = MARKDOWN.parse("\n".join(lines))
+    tokens = BLOCKS.parse("\n".join(lines))
     segments: list[Segment] = []
     at = 0
     for index, token in enumerate(tokens):

@@ -293,6 +293,7 @@ def test_a_limit_without_room_is_refused_at_once() -> None:
 
 
 @pytest.mark.figure
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "text",
     [
