@@ -57,6 +57,7 @@ class CliAdapter:
             target=self._target,
             author=config.author,
             in_order=config.output == "json",
+            tell=self._tell,
         )
         self._ready.set()
         try:
@@ -91,13 +92,19 @@ class CliAdapter:
         if self._comes_from_elsewhere(record) and record.id not in self._seen:
             self._seen.add(record.id)
             show(scene_of(record), front, thoughts=self._config.thoughts)
-        if happened == "started":
-            front.turn_started()
-        elif happened is not None:
+        self._tell(happened)
+
+    def _tell(self, happened: Sequence[str]) -> None:
+        """Show where turns began and ended."""
+        front = self._shows()
+        for each in happened:
+            if each == "started":
+                front.turn_started()
+                continue
             for question in tuple(self._questions):
                 front.question_closed(question)
             self._questions.clear()
-            front.turn_ended(happened)
+            front.turn_ended(each)
 
     def _comes_from_elsewhere(self, record: Record) -> bool:
         """Whether nobody else shows this here: everything in a channel that is only looked at, and prompts that no

@@ -23,10 +23,22 @@ class Person:
     """The `Listener` of a front end. `act` does what was asked for; `check` sees whether that was all."""
 
     def __init__(
-        self, *, inbox: Inbox, front: FrontEnd, sitting: Sitting, target: Address, author: str, in_order: bool
+        self,
+        *,
+        inbox: Inbox,
+        front: FrontEnd,
+        sitting: Sitting,
+        target: Address,
+        author: str,
+        in_order: bool,
+        tell: Callable[[Sequence[str]], None],
     ) -> None:
-        """`in_order`: each message waits for the answer to the one before, as a program expects that pipes many."""
+        """`in_order`: each message waits for the answer to the one before, as a program expects that pipes many.
+
+        `tell` hears what the sitting makes of what was asked.
+        """
         self._inbox, self._front, self._sitting, self._target = inbox, front, sitting, target
+        self._tell = tell
         self._principal = Principal(user_id=LOCAL, display_name=author)
         self._in_order = in_order
         self._files = PendingFiles(inbox, target)
@@ -125,7 +137,7 @@ class Person:
         self._storing = asyncio.ensure_future(self._inbox.accept([prompt]))
         for record in await asyncio.shield(self._storing):
             refused = _is_refusal(record, text)
-            self._sitting.asked(record, refused=refused)
+            self._tell(self._sitting.asked(record, refused=refused))
             if refused:
                 self._files.put_back(files)
             if refused and record.status is MessageStatus.DELIVERED:

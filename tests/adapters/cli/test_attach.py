@@ -46,6 +46,7 @@ async def test_the_files_of_a_message_that_was_not_taken_go_along_with_the_next(
         target=station.address("here"),
         author="Ada",
         in_order=False,
+        tell=lambda happened: None,
     )
     (tmp_path / "a.txt").touch()
     await person._say("one")

@@ -46,6 +46,23 @@ async def test_the_exit_code_tells_whether_all_was_answered(lines: list[Line], c
     assert (sitting.exit_code, sitting.is_waiting) == (code, False)
 
 
+@pytest.mark.parametrize("told_late", [False, True], ids=["asked-first", "over-before-it-was-told"])
+async def test_a_turn_that_was_never_seen_running_begins_and_ends_once(told_late: bool) -> None:
+    office, sitting, happened = Office(ScriptedModel("yes")), Sitting(posted_is_out=True), list[str]()
+    prompt = await office.say()
+    if not told_late:
+        happened += sitting.asked(prompt)
+    async with office.at_work():
+        await office.answered(prompt)
+    # Records are read as they stand now, so a quick turn shows its prompt twice in its last status.
+    for change in await office.events():
+        happened += sitting.saw(change.record)
+    if told_late:
+        happened += sitting.asked(prompt)
+    assert happened == ["started", "processed"]
+    assert not sitting.is_waiting
+
+
 @pytest.mark.parametrize(
     ("asked", "ended", "code"),
     [([], True, DONE), (["taken in"], True, INTERRUPTED), (["typed"], True, INTERRUPTED), (["taken in"], False, DONE)],
@@ -65,6 +82,7 @@ async def test_leaving_before_the_answer_is_an_interruption(
         target=station.address("here"),
         author="Ada",
         in_order=False,
+        tell=lambda happened: None,
     )
     for text in asked:
         if text == "typed":
