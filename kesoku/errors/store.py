@@ -1,10 +1,15 @@
 """The database refused or failed."""
 
+from typing import ClassVar
+
 from kesoku.errors.root import KesokuError
 
 
 class StoreError(KesokuError):
     """The database refused or failed."""
+
+    passes: ClassVar[bool] = True
+    """Whether the same operation may succeed later; it may have been done, too."""
 
 
 class StoreLocked(StoreError):
@@ -47,6 +52,8 @@ class StoreUnreachable(StoreError):
 class StoreCorrupt(StoreError):
     """The file is damaged."""
 
+    passes = False
+
     def __init__(self, *, path: object, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(
@@ -58,6 +65,8 @@ class StoreCorrupt(StoreError):
 class StoreForeign(StoreError):
     """The file is no database of Kesoku."""
 
+    passes = False
+
     def __init__(self, *, path: object) -> None:
         self.path = path
         super().__init__(f"{path} is not a database of Kesoku and was left as it is; name another file")
@@ -65,6 +74,8 @@ class StoreForeign(StoreError):
 
 class StoreNewer(StoreError):
     """A newer version of Kesoku wrote this database; nothing was changed."""
+
+    passes = False
 
     def __init__(self, *, path: object, found: int, known: int) -> None:
         self.path, self.found, self.known = path, found, known
@@ -76,6 +87,8 @@ class StoreNewer(StoreError):
 
 class StoreConflict(StoreError):
     """A write that a rule of the tables forbids, such as a second final answer of one turn."""
+
+    passes = False
 
     def __init__(self, *, path: object, reason: str) -> None:
         self.path, self.reason = path, reason
@@ -95,6 +108,8 @@ class StoreFailed(StoreError):
 class StoreClosed(StoreError):
     """The store was closed before this operation ran."""
 
+    passes = False
+
     def __init__(self, *, path: object) -> None:
         self.path = path
         super().__init__(f"{path} was closed and the operation did not run; open the store again")
@@ -102,6 +117,8 @@ class StoreClosed(StoreError):
 
 class NotStorable(StoreError, ValueError):
     """A message that has no stored form: no role, content that is no JSON, or metadata beyond the limit (N-14)."""
+
+    passes = False
 
     def __init__(self, *, message_id: str, reason: str) -> None:
         self.message_id, self.reason = message_id, reason

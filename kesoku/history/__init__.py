@@ -2,7 +2,8 @@
 
 `compile.py` makes the request for a step: `order.py` brings the records into turns, `chapter.py` writes a turn down,
 `block.py` a message, `author.py` says whose words they are, `pair.py` links calls and results. `bound.py`, `weight.py`
-and `window.py` keep it small, `memo.py` keeps what was written. `codec.py` stores replies.
+and `window.py` keep it small, `prefix.py` keeps what was compiled. `codec.py` stores replies, `trace.py` what they were
+replies to.
 """
 
 from kesoku.history.compile import CompileLimits, compile_turns

@@ -4,7 +4,8 @@ A name depends only on what stands before the prompt, so nothing that a model ha
 named once somebody else has written in its channel, and the first that is named says whose the earlier ones were.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from kesoku.messages.record import Address, Record
@@ -15,24 +16,36 @@ UNTIL_HERE = "[Until here, {name} wrote.]"
 """Said before the first words of a second person."""
 
 
-def openings(records: Iterable[Record]) -> dict[str, str]:
-    """Prompt id -> the lines before its text, for the prompts among `records` that have any."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authors:
+    """Who has written so far, by channel: all people, and the one whose words have no name yet."""
+
+    people: Mapping[Address, frozenset[str]] = field(default_factory=dict)
+    unnamed: Mapping[Address, str] = field(default_factory=dict)
+
+
+NOBODY = Authors()
+
+
+def openings(records: Iterable[Record], before: Authors = NOBODY) -> tuple[dict[str, str], Authors]:
+    """Prompt id -> the lines before its text, for the prompts among `records` that have any; and who has written now.
+
+    `before` is who has written before them.
+    """
     found: dict[str, str] = {}
-    people: dict[Address, set[str]] = {}
-    unnamed: dict[Address, str] = {}
+    people, unnamed = dict(before.people), dict(before.unnamed)
     for record in records:
         if record.kind != "user_prompt" or record.message.source.kind != "user":
             continue
         author, here = record.message.author, record.address
-        known = people.setdefault(here, set())
-        known.add(author)
-        if len(known) > 1:
+        people[here] = people.get(here, frozenset()) | {author}
+        if len(people[here]) > 1:
             earlier = f"{UNTIL_HERE.format(name=_name(unnamed.pop(here)))}\n" if here in unnamed else ""
             if opening := earlier + ("" if _is_headed(record) else f"{_name(author)}:\n"):
                 found[record.id] = opening
         elif here not in unnamed and not _is_headed(record):
             unnamed[here] = author
-    return found
+    return found, Authors(people=people, unnamed=unnamed)
 
 
 def _is_headed(record: Record) -> bool:

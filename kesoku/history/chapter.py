@@ -9,9 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from kesoku.history import block
-from kesoku.history.memo import Memo
 from kesoku.history.order import Placed
-from kesoku.history.pair import results
 from kesoku.history.weight import weight
 from kesoku.messages.record import Record
 from kesoku.messages.turn import Block, CallBlock, Reply, TextBlock, Turn
@@ -52,18 +50,11 @@ class Writer:
     blocked: frozenset[str]
     """Turns that the provider refused to read."""
 
-    def chapter(self, entries: tuple[Placed, ...]) -> Chapter:
-        """The chapter of one turn; that of a past one may be known already."""
-        turn_id = entries[0].turn_id
-        if turn_id in self.blocked:
-            return _withheld(entries)
-        if self.selected is not None or turn_id == self.active or turn_id in self.fresh:
-            return self.written(entries)
-        ids = [each.record.id for each in entries if each.record.kind in {"user_prompt", "tool_call"}]
-        like = self.style, tuple((each, self.openings[each]) for each in ids if each in self.openings)
-        return _past(like, (*entries, *(self.results[call] for call in ids if call in self.results)))
+    def chapter(self, entries: Sequence[Placed]) -> Chapter:
+        """The chapter of one turn."""
+        return _withheld(entries) if entries[0].turn_id in self.blocked else self._written(entries)
 
-    def written(self, entries: tuple[Placed, ...]) -> Chapter:
+    def _written(self, entries: Sequence[Placed]) -> Chapter:
         """The pieces of one turn, in the order of its entries."""
         active = entries[0].turn_id == self.active
         rounds = [tuple(run) for _, run in groupby(entries, key=lambda each: each.round)]
@@ -133,28 +124,6 @@ class Writer:
             blocks=tuple(block.result(each, record, self.style, past=past) for each, record in found),
             sources=tuple((record.id, record.message.version) for _, record in found if record is not None),
         )
-
-
-_Like = tuple[block.Style, tuple[tuple[str, str], ...]]
-
-
-def _write_past(like: _Like, made_of: tuple[Placed | Record, ...]) -> Chapter:
-    style, openings = like
-    writer = Writer(
-        style=style,
-        openings=dict(openings),
-        results=results(each for each in made_of if isinstance(each, Record)),
-        selected=None,
-        replies={},
-        active=None,
-        fresh=frozenset(),
-        blocked=frozenset(),
-    )
-    return writer.written(tuple(each for each in made_of if isinstance(each, Placed)))
-
-
-_past = Memo(_write_past, limit=32 * 1024 * 1024)
-"""The chapter of a past turn by all that it is made of: style and openings, its entries, the results of its calls."""
 
 
 def _withheld(entries: Sequence[Placed]) -> Chapter:

@@ -7,7 +7,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any
 
-from kesoku.messages.freeze import FrozenDict, freeze, thaw
+from kesoku.messages.freeze import FrozenDict, thaw
 from kesoku.messages.turn import CallBlock, Finish, Reply, TextBlock, Usage
 
 Said = TextBlock | CallBlock
@@ -16,17 +16,15 @@ Said = TextBlock | CallBlock
 def reply_to_json(reply: Reply) -> FrozenDict:
     """Everything but the usage, which a step stores beside it."""
     return FrozenDict(
-        freeze(
-            {
-                "provider": reply.provider,
-                "model": reply.model,
-                "finish": reply.finish.value,
-                **({} if reply.detail is None else {"detail": reply.detail}),
-                **({"cure": reply.cure} if reply.cure else {}),
-                **({"hint": reply.hint} if reply.hint else {}),
-                "blocks": [_block_to_json(block) for block in reply.blocks],
-            }
-        )
+        {
+            "provider": reply.provider,
+            "model": reply.model,
+            "finish": reply.finish.value,
+            **({} if reply.detail is None else {"detail": reply.detail}),
+            **({"cure": reply.cure} if reply.cure else {}),
+            **({"hint": reply.hint} if reply.hint else {}),
+            "blocks": [_block_to_json(block) for block in reply.blocks],
+        }
     )
 
 

@@ -15,20 +15,22 @@ What providers cache is the start of a request, so the start stays as it is (D-X
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import dropwhile, groupby, pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
+from operator import attrgetter
 from typing import Any
 
 from kesoku.errors import SelectionInvalid
 from kesoku.history import author, block
-from kesoku.history.chapter import Chapter, Writer, joined
+from kesoku.history.chapter import Chapter, Writer
 from kesoku.history.codec import reply_from_json
 from kesoku.history.order import Placed, placed
 from kesoku.history.pair import results
+from kesoku.history.prefix import NOTHING, Prefix, Prefixes, alternating, master_prompt, named
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Step
 from kesoku.messages.record import Record
 from kesoku.messages.source import ANSWER_BLOCKED
-from kesoku.messages.turn import CompiledRequest, ResultBlock, TextBlock, Turn, TurnRequest
+from kesoku.messages.turn import CompiledRequest, TurnRequest
 
 _UNSEEN = {"message", "notice", "system_prompt", "tool_result"}
 """Kinds that never stand in the list of turns by themselves; results come with their calls."""
@@ -64,15 +66,19 @@ def compile_turns(
     `provider` only if it gave them. Raises SelectionInvalid.
     """
     limits = limits or CompileLimits()
-    order = placed(records)
+    style = block.Style(provider=provider, tool_output=limits.tool_output)
+    arrived = tuple(sorted(records, key=attrgetter("seq")))
+    prefix, order = (NOTHING, placed(arrived)) if selection is not None else _begun(arrived, style, active_turn)
     chosen = _visible(order, active_turn) if selection is None else _selected(order, selection)
     errors = {each.turn_id: each for each in chosen if _is_error(each.record)}
     chosen = _last_errors(chosen, errors)
-    turns = [tuple(run) for _, run in groupby(chosen, key=lambda each: each.turn_id)]
+    turns = [tuple(run) for _, run in groupby(chosen, key=attrgetter("turn_id"))]
     active = active_turn or (chosen[-1].turn_id if chosen else None)
+    settled = _settled(turns, active) if selection is None else 0
+    openings, authors = author.openings(_records(turns[:settled]), prefix.authors)
     writer = Writer(
-        style=block.Style(provider=provider, tool_output=limits.tool_output),
-        openings=author.openings(each.record for each in chosen),
+        style=style,
+        openings=openings | author.openings(_records(turns[settled:]), authors)[0],
         results=results(each.record for each in order),
         selected=None if selection is None else frozenset(selection),
         replies={step.n: reply_from_json(step.reply) for step in steps if step.turn_id == active},
@@ -80,19 +86,58 @@ def compile_turns(
         fresh=_fresh(chosen, active),
         blocked=_blocked(turns, errors, active),
     )
-    chapters = _fitting([writer.chapter(turn) for turn in turns], limits.tokens)
+    chapters: Sequence[Chapter] = [writer.chapter(turn) for turn in turns]
+    system = prefix.system or master_prompt(order)
+    if settled:
+        last = turns[settled - 1][0].turn_id
+        grown = prefix.grown(arrived, _until(order, last), chapters[:settled], authors)
+        chapters = chapters if grown is prefix else chapters[settled:]
+        prefix = grown
+    prefix, chapters = _fitting(prefix, chapters, limits.tokens)
+    if prefix.span:
+        _PREFIXES.keep(arrived, style, prefix)
     return CompiledRequest(
-        system=request.system or _system(order),
-        turns=tuple(_alternating(piece for chapter in chapters for piece in chapter.pieces)),
+        system=request.system or system or "",
+        turns=alternating(prefix.turns, (piece for chapter in chapters for piece in chapter.pieces)),
         tools=request.tools,
         response_format=request.response_format,
         options=request.options,
     )
 
 
-def _system(order: Sequence[Placed]) -> str:
-    """A stored master prompt, for a request that brings none (K-218)."""
-    return next((each.record.message.rendered for each in order if each.record.kind == "system_prompt"), "")
+_PREFIXES = Prefixes(room=4 * 1024 * 1024)
+
+
+def _begun(arrived: tuple[Record, ...], style: block.Style, active: str | None) -> tuple[Prefix, tuple[Placed, ...]]:
+    """The settled beginning that is known of a session, and what follows it, in order.
+
+    It is of no use to a turn that stands in it, or where anything behind it names something in it.
+    """
+    prefix = _PREFIXES.of(arrived, style)
+    rest = prefix.rest(arrived)
+    if rest is not None and active not in prefix.names:
+        order = placed(rest)
+        if prefix.names.isdisjoint(named(order)) and (active or _visible(order, active)):
+            return prefix, order
+    return NOTHING, placed(arrived)
+
+
+def _settled(turns: Sequence[Sequence[Placed]], active: str | None) -> int:
+    """How many turns nothing behind them can change any more: all up to the last that was answered."""
+    return max((n for n, turn in enumerate(turns, 1) if turn[0].turn_id != active and _is_answered(turn)), default=0)
+
+
+def _is_answered(turn: Sequence[Placed]) -> bool:
+    opening = turn[0]
+    return opening.record.id == opening.turn_id and opening.record.status is MessageStatus.PROCESSED
+
+
+def _until(order: Sequence[Placed], turn_id: str) -> Sequence[Placed]:
+    return order[: max(n for n, each in enumerate(order, 1) if each.turn_id == turn_id)]
+
+
+def _records(turns: Iterable[Sequence[Placed]]) -> Iterator[Record]:
+    return (each.record for turn in turns for each in turn)
 
 
 def _visible(order: Sequence[Placed], active: str | None) -> list[Placed]:
@@ -157,33 +202,20 @@ def _is_failure(record: Record) -> bool:
     return _is_error(record) and source.error != ANSWER_BLOCKED
 
 
-def _fitting(chapters: Sequence[Chapter], tokens: int | None) -> list[Chapter]:
+def _fitting(prefix: Prefix, chapters: Sequence[Chapter], tokens: int | None) -> tuple[Prefix, Sequence[Chapter]]:
     """Without the oldest turns, as far as the budget asks; the model is told.
 
     Room is made in quarters of the budget, so that the start of the history moves rarely.
     """
-    size = sum(chapter.weight for chapter in chapters)
+    size = prefix.weight + sum(chapter.weight for chapter in chapters)
     if tokens is None or size <= tokens:
-        return list(chapters)
+        return prefix.cut(0), chapters
     quarter = max(1, tokens // 4)
     wanted = -(-(size - tokens) // quarter) * quarter
-    kept = []
+    more, kept = wanted - prefix.before[-1], []
     for chapter in chapters:
-        if wanted > 0 and not chapter.kept:
-            wanted -= chapter.weight
+        if more > 0 and not chapter.kept:
+            more -= chapter.weight
         else:
             kept.append(chapter)
-    return kept if len(kept) == len(chapters) else [_OMISSION, *kept]
-
-
-_OMISSION = Chapter(
-    pieces=(Turn(role="user", blocks=(TextBlock(text=f"{block.NOTE}{block.OMITTED}"),)),),
-    kept=True,
-)
-
-
-def _alternating(pieces: Iterable[Turn]) -> Iterator[Turn]:
-    """Neighbours of one role merged, and nothing before the first words of the user: what was cut away asked for it."""
-    begun = dropwhile(lambda piece: piece.role == "model" or isinstance(piece.blocks[0], ResultBlock), pieces)
-    for _, run in groupby(begun, key=lambda piece: piece.role):
-        yield joined(list(run))
+    return prefix.cut(wanted, omits=len(kept) < len(chapters)), kept

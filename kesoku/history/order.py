@@ -5,8 +5,8 @@ Clocks play no part. A turn stands where its prompt was committed, a result wher
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
-from kesoku.history.memo import Memo
 from kesoku.messages.record import Record
 
 _PHASES = {"user_prompt": -1, "system_note": -1, "summary": -1, "thought": 0, "tool_call": 1, "tool_result": 2}
@@ -34,7 +34,7 @@ def phased(records: Iterable[Record]) -> tuple[Record, ...]:
 
 def placed(records: Iterable[Record]) -> tuple[Placed, ...]:
     """`phased`, with turn and round of every record."""
-    arrived = sorted(records, key=lambda record: record.seq)
+    arrived = sorted(records, key=attrgetter("seq"))
     known = {record.id: record for record in arrived}
     turns: dict[str, list[Record]] = {}
     for record in arrived:
@@ -42,9 +42,7 @@ def placed(records: Iterable[Record]) -> tuple[Placed, ...]:
     position = {record.id: index for index, record in enumerate(arrived)}
     starts = {turn_id: position[turn_id if turn_id in known else turn[0].id] for turn_id, turn in turns.items()}
     return tuple(
-        each
-        for turn_id in sorted(turns, key=starts.__getitem__)
-        for each in _phased_turn(turn_id, tuple(turns[turn_id]))
+        each for turn_id in sorted(turns, key=starts.__getitem__) for each in _phased_turn(turn_id, turns[turn_id])
     )
 
 
@@ -63,7 +61,7 @@ def _opens(record: Record) -> bool:
     return record.kind == "user_prompt" or (record.kind == "system_note" and record.message.source.kind in _WAKING)
 
 
-def _phase_turn(turn_id: str, turn: tuple[Record, ...]) -> tuple[Placed, ...]:
+def _phased_turn(turn_id: str, turn: Sequence[Record]) -> tuple[Placed, ...]:
     rounds = _rounds(turn_id, turn)
     position = {record.id: index for index, record in enumerate(turn)}
 
@@ -73,10 +71,6 @@ def _phase_turn(turn_id: str, turn: tuple[Record, ...]) -> tuple[Placed, ...]:
         return rounds[record.id], _phase(record), call, here
 
     return tuple(Placed(record=each, turn_id=turn_id, round=rounds[each.id]) for each in sorted(turn, key=key))
-
-
-_phased_turn = Memo(_phase_turn, limit=32 * 1024 * 1024)
-"""A turn in its order, with the same values as long as all of its records are the same."""
 
 
 def _rounds(turn_id: str, turn: Sequence[Record]) -> dict[str, int]:

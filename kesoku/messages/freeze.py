@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, NoReturn, Self
 
 
@@ -43,10 +44,10 @@ def freeze(value: Any) -> Any:
     """A detached, deep-frozen copy: mappings become FrozenDict, sequences tuples, sets frozensets."""
     if value is None or isinstance(value, (str, int, float, bytes, FrozenDict)):
         return value
+    if isinstance(value, (list, tuple)):
+        return tuple([freeze(item) for item in value])
     if isinstance(value, Mapping):
         return FrozenDict(value)
-    if isinstance(value, (list, tuple)):
-        return tuple(freeze(item) for item in value)
     if isinstance(value, (set, frozenset)):
         return frozenset(freeze(item) for item in value)
     return value
@@ -54,7 +55,9 @@ def freeze(value: Any) -> Any:
 
 def thaw(value: Any) -> Any:
     """Plain dicts and lists again, for JSON."""
-    if isinstance(value, Mapping):
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, (dict, Mapping)):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [thaw(item) for item in value]
@@ -63,16 +66,19 @@ def thaw(value: Any) -> Any:
 
 def changed_fields(value: Any) -> dict[str, Any]:
     """The JSON-able form of a dataclass: every field that differs from its default."""
-    return {
-        each.name: thaw(getattr(value, each.name))
-        for each in fields(value)
-        if getattr(value, each.name) != each.default
-    }
+    pairs = ((name, getattr(value, name), default) for name, default in _fields(value.__class__))
+    return {name: thaw(given) for name, given, default in pairs if given != default}
 
 
 def known_fields(cls: Any, data: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments for a dataclass in a form that `changed_fields` made; keys that it lacks are ignored."""
-    return {each.name: data[each.name] for each in fields(cls) if each.name in data}
+    return {name: data[name] for name, _ in _fields(cls) if name in data}
+
+
+@cache
+def _fields(cls: Any) -> tuple[tuple[str, Any], ...]:
+    """Name and default of each field."""
+    return tuple((each.name, each.default) for each in fields(cls))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +86,11 @@ class Form:
     """A deep-frozen value that travels as a plain dict."""
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            object.__setattr__(self, each.name, freeze(getattr(self, each.name)))
+        cls: Any = self.__class__
+        for name, _ in _fields(cls):
+            given = getattr(self, name)
+            if (frozen := freeze(given)) is not given:
+                object.__setattr__(self, name, frozen)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form: every field that differs from its default."""

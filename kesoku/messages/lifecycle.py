@@ -53,6 +53,20 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What admission weighs. `total` is exact, the other numbers are counted up to a bound and no further."""
+
+    here: int
+    """Queued prompts of the channel."""
+    total: int
+    """Queued prompts of the whole bot."""
+    spoken: int
+    """Prompts of the channel that were stored lately."""
+    said: int
+    """Prompts of the person that were stored lately; 0 for nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fence:
     """The right to write for a turn: valid while the lease still has this owner and generation (N-06)."""
 
@@ -171,8 +185,9 @@ class Delivery:
 class Step:
     """What a model was sent and said in one step of a turn: message ids with versions, never the history again.
 
-    `request` = {"sources": [[id, version], ...], "digest": hex, ...}; `reply` is the codec form of the Reply's blocks,
-    signatures included, which the active turn uses verbatim (N-09). `model` is the configured name of the one that
+    `request` = {"sources": [[id, version], ...], "digest": hex, ...}, where the sources may go on from those of an
+    earlier step (history/trace.py restores them). `reply` is the codec form of the Reply's blocks, signatures included,
+    which the active turn uses verbatim (N-09). `model` is the configured name of the one that
     answered, `cost` what it cost in nanodollars, None where no price was known.
     """
 

@@ -1,5 +1,7 @@
 """The one status machine (K-132). What `sources_of` gives is the very set of the compare-and-set."""
 
+from functools import cache
+
 from kesoku.messages.enums import MessageStatus as S
 
 TRANSITIONS: dict[S, frozenset[S]] = {
@@ -16,6 +18,7 @@ TRANSITIONS: dict[S, frozenset[S]] = {
 for a tool call without a result."""
 
 
+@cache
 def sources_of(to: S) -> frozenset[S]:
     """The statuses from which `to` may be reached."""
     return frozenset(status for status, targets in TRANSITIONS.items() if to in targets)

@@ -7,7 +7,7 @@ so live events, the log and the request can be matched by id.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
@@ -62,14 +62,21 @@ class ResultBlock:
 Block = TextBlock | CallBlock | MediaBlock | ResultBlock
 
 
-class _Digested:
-    """A place beside the fields, where a frozen value remembers its digest; no part of the value."""
+class _Canonical:
+    """A frozen value that stands in many requests: what is computed of its canonical form is computed once."""
 
-    __slots__ = ("_digest",)
+    __slots__ = ("_known",)
+
+    def _once(self, compute: Callable[[Any], str]) -> str:
+        known: str | None = getattr(self, "_known", None)
+        if known is None:
+            known = compute(self)
+            object.__setattr__(self, "_known", known)
+        return known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn(_Digested):
+class Turn(_Canonical):
     """One entry of the alternating history. `sources` names (message id, version) of what went in, in order."""
 
     role: Literal["user", "model"]
@@ -77,21 +84,21 @@ class Turn(_Digested):
     sources: tuple[tuple[str, int], ...] = ()
 
     def digest(self) -> str:
-        """SHA-256 over the canonical form; computed once, for a past turn stands in many requests."""
-        known: str | None = getattr(self, "_digest", None)
-        if known is None:
-            known = _sha256(self)
-            object.__setattr__(self, "_digest", known)
-        return known
+        """SHA-256 over the canonical form."""
+        return self._once(lambda turn: _sha256(_canonical(turn)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSpec:
+class ToolSpec(_Canonical):
     """A tool as the model sees it; `parameters` is a JSON Schema of an object."""
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+
+    def canonical(self) -> str:
+        """The canonical form."""
+        return self._once(_canonical)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +126,12 @@ class CompiledRequest:
 
         Equal digests mean that the model was sent the same.
         """
-        named = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return _sha256({**named, "turns": [turn.digest() for turn in self.turns]})
+        tools = ", ".join([tool.canonical() for tool in self.tools])
+        turns = ", ".join([f'"{turn.digest()}"' for turn in self.turns])
+        return _sha256(
+            f'{{"options": {_canonical(self.options)}, "response_format": {_canonical(self.response_format)}, '
+            f'"system": {_canonical(self.system)}, "tools": [{tools}], "turns": [{turns}]}}'
+        )
 
 
 class Finish(StrEnum):
@@ -239,16 +250,21 @@ StreamItem = Delta | Retry | Reply
 """What a model's stream yields: Deltas and Retries in any order, then one Reply."""
 
 
-def _sha256(value: Any) -> str:
-    """Of the canonical form: JSON with sorted keys, bytes in hex, values with the names of their types and fields."""
-    text = json.dumps(_plain(value), sort_keys=True, ensure_ascii=False, default=str)
+def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def _canonical(value: Any) -> str:
+    """JSON with sorted keys, bytes in hex, values with the names of their types and fields."""
+    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False, default=str)
+
+
 def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if isinstance(value, bytes):
         return {"hex": value.hex()}
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]

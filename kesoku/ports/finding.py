@@ -1,6 +1,7 @@
 """What a check of the set-up found: the lines of `kesoku doctor`."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -14,9 +15,10 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One line of `kesoku doctor`: what was checked, how it stands, and the fix."""
+    """One line of `kesoku doctor`: what was checked, how it stands, and the fix; `figures` repeats it for programs."""
 
     check: str
     severity: Severity
     text: str
     fix: str = ""
+    figures: Mapping[str, int] = field(default_factory=dict)

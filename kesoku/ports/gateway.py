@@ -57,8 +57,20 @@ class Gateway(Protocol):
         """Store a tool's result and the call's next version (R-5). Returns the result's record."""
         ...
 
-    async def finish(self, fence: Fence, answer: Post, *, status: MessageStatus, metrics: dict[str, Any]) -> Record:
-        """End a turn: the answer as pending, its prompts to `status`, metrics, the lease released (N-05)."""
+    async def finish(
+        self,
+        fence: Fence,
+        answer: Post,
+        *,
+        status: MessageStatus,
+        metrics: dict[str, Any],
+        step: Step | None = None,
+        said: Sequence[Post] = (),
+    ) -> Record:
+        """End a turn: the answer as pending, its prompts to `status`, metrics, the lease released (N-05).
+
+        `step` and `said` are the reply of the model that holds the answer, if it is not stored yet: as in `step`.
+        """
         ...
 
     async def move(
@@ -75,6 +87,10 @@ class Gateway(Protocol):
 
         Prompts of ended sessions go to error on the way (K-146), poison prompts too, and the person is told.
         """
+        ...
+
+    async def claims(self, owner: str, serving: Serving, *, most: int) -> list[Claim]:
+        """What `claim` gives, up to so many times, in one transaction."""
         ...
 
     async def join(self, fence: Fence, turn_id: str, *, round: int) -> list[Record]:  # noqa: A002

@@ -16,6 +16,7 @@ from kesoku.messages.lifecycle import (
     Expense,
     Fence,
     Lease,
+    Load,
     Purpose,
     Serving,
     Session,
@@ -82,6 +83,11 @@ class MessageStore(Protocol):
         """Records of a session in order of session_n, everything in full (K-171)."""
         ...
 
+    def past(self, session_id: str, *, after_n: int, limit: int) -> tuple[Record, ...]:
+        """What `session` gives, for whom asks again and again: mostly out of memory, and the same values as long as
+        nothing in them changed. What others wrote to the database is in it from this process's next write on."""
+        ...
+
     def tail(self, session_id: str, limit: int) -> list[Record]:
         """The last records of a session, oldest first."""
         ...
@@ -111,10 +117,11 @@ class MessageStore(Protocol):
         that nobody has marked delivered yet (K-130), of ended turns too."""
         ...
 
-    def load(self, *, chatbot_id: str, channel_id: str | None, author_id: str | None, since: int) -> tuple[int, int]:
-        """(queued prompts now, prompts stored at or after `since`) of a channel or of one person, for admission.
+    def load(self, address: Address, author_id: str | None, *, since: int, until: int, most: int) -> Load:
+        """What is queued, and what a channel and a person stored from `since` to `until`; each counted up to `most`.
 
-        A prompt is what starts in pending_agent. The time is that of its insertion, not of its creation.
+        A prompt is what starts in pending_agent. The time is that of its insertion, not of its creation. The cost
+        grows with `most`, and neither with the queue nor with the past.
         """
         ...
 
@@ -185,6 +192,10 @@ class LeaseStore(Protocol):
         """Leases with an owner."""
         ...
 
+    def failures(self, owner: str) -> list[int]:
+        """For each lease that this owner holds, how many crashes its prompt has behind it."""
+        ...
+
     def stranded(self, *, before: int) -> list[Record]:
         """Rows in processing without an owner in leases, whose last move to processing is strictly older (K-163)."""
         ...
@@ -252,7 +263,7 @@ class StepStore(Protocol):
         ...
 
     def add(self, step: Step) -> None:
-        """Store a step; (turn_id, n) is unique."""
+        """Store a step; the same one again changes nothing. StoreConflict: another one has its (turn_id, n)."""
         ...
 
     def of(self, turn_id: str) -> list[Step]:

@@ -1,6 +1,7 @@
 """The database of Kesoku: SQLAlchemy Core on SQLite, one writer, group commit, wake-ups across processes."""
 
-from kesoku.store.driver import SAFE, driver
+from kesoku.store.driver import driver, is_safe
+from kesoku.store.gauge import Gauge
 from kesoku.store.store import SqlStore
 
-__all__ = ["SAFE", "SqlStore", "driver"]
+__all__ = ["Gauge", "SqlStore", "driver", "is_safe"]

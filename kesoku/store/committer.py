@@ -11,12 +11,23 @@ from kesoku.errors import StoreError, StoreLocked
 from kesoku.ports import Transaction
 from kesoku.store.engine import Database
 from kesoku.store.migrations import prepare
+from kesoku.store.past import Pasts
 from kesoku.store.transaction import SqlTransaction
 
 GROUP_WEIGHT = 1024 * 1024
 """Bytes: a group that has written this much is committed before the rest of what is waiting."""
-CHECKPOINT_WEIGHT = 4 * 1024 * 1024
-"""Bytes written until the log is folded into the file, about SQLite's own 1,000 pages."""
+COMMIT_WEIGHT = 64 * 1024
+"""Bytes that a commit adds to the log however little it changes: a page of each index."""
+CHECKPOINT_WEIGHT = 8 * 1024 * 1024
+"""Bytes in the log, of all processes together, until it is folded into the file."""
+_LONG = 2 * CHECKPOINT_WEIGHT
+"""Bytes: a log of this length is cut when it begins anew; until then its file is used again as it is."""
+_AGAIN = 1024 * 1024
+"""Bytes after which folding is tried again, if a reader was in its way."""
+_FOLDING_PATIENCE = 20
+"""Milliseconds that folding waits for short readers. It does not wait at all once a long one has let the log grow."""
+_TOO_LONG = 64 * 1024 * 1024
+"""Bytes: a log of this length is worth a warning."""
 _CLOSING_PATIENCE = 200
 """Milliseconds that closing waits for readers of other processes, before it leaves the log to them."""
 
@@ -64,8 +75,10 @@ class Committer:
             undo.callback(self.link.close)
             prepare(database, self.link, self._turnstile)
             undo.pop_all()
-        self._transaction = SqlTransaction(self.link)
-        self._unfolded = 0
+        self.pasts = Pasts()
+        self._transaction = SqlTransaction(self.link, self.pasts)
+        self._others: object = None
+        self._due = self._warned = False
 
     def commit(self, jobs: Sequence[Job]) -> tuple[int, bool]:
         """Run jobs from the front, as one transaction if none raises and each alone otherwise.
@@ -83,11 +96,27 @@ class Committer:
                 break
         return len(jobs), wrote
 
+    def fold(self) -> None:
+        """Move the log into the file if it has grown long: after the callers were told, for it takes a while.
+
+        A failure costs nobody a commit: the log is durable itself.
+        """
+        if not self._due:
+            return
+        self._due = False
+        try:
+            with self._turnstile:
+                if self._turnstile.unfolded >= CHECKPOINT_WEIGHT:
+                    self._checkpoint()
+        except StoreError as error:
+            _log.warning("the log of the database was not folded into it and will grow: %s", error)
+
     def close(self) -> None:
         """Fold the log into the file and close, both under the lock if it can be had."""
         with contextlib.suppress(StoreError), self._turnstile:
-            self.link.script(f"PRAGMA busy_timeout = {_CLOSING_PATIENCE}")
-            self.link.script("PRAGMA wal_checkpoint(TRUNCATE)")
+            with self.link.patient(_CLOSING_PATIENCE):
+                self.link.script("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._turnstile.unfolded = 0
             self.link.close()
         with contextlib.suppress(StoreError):
             self.link.close()
@@ -109,6 +138,7 @@ class Committer:
     def _run(self, jobs: Sequence[Job]) -> int:
         self.link.begin()
         try:
+            self._look()
             count = 0
             for job in jobs:
                 if not job.run(self._transaction):
@@ -116,22 +146,37 @@ class Committer:
                 count += 1
                 if self.link.weight >= GROUP_WEIGHT:
                     break
-            self.link.commit()
+            with self.pasts.changing(self.link.touched):
+                self.link.commit()
         finally:
             self.link.rollback()
-        self._fold()
+        self._note()
         return count
 
-    def _fold(self) -> None:
-        """Move the log into the file from time to time. A failure costs nobody a commit: the log is durable itself."""
-        self._unfolded += self.link.weight
-        if self._unfolded < CHECKPOINT_WEIGHT:
-            return
-        self._unfolded = 0
-        try:
-            self.link.script("PRAGMA wal_checkpoint(PASSIVE)")
-        except StoreError as error:
-            _log.warning("the log of the database was not folded into it and will grow: %s", error)
+    def _look(self) -> None:
+        """Forget the past if somebody else has written to the file: other processes, and people with an SQL shell."""
+        others = self.link.script("PRAGMA data_version")
+        if others != self._others:
+            self._others = others
+            self.pasts.forget()
+
+    def _note(self) -> None:
+        """Add what was committed to the length of the log, which all processes share."""
+        if self.link.weight:
+            with contextlib.suppress(StoreError):  # the commit itself is safe
+                size = self._turnstile.unfolded + COMMIT_WEIGHT + self.link.weight
+                self._turnstile.unfolded = size
+                self._due = size >= CHECKPOINT_WEIGHT
+
+    def _checkpoint(self) -> None:
+        size = self.link.log_size
+        mode, patience = ("TRUNCATE", 0) if size > _LONG else ("RESTART", _FOLDING_PATIENCE)
+        with self.link.patient(patience):
+            ((blocked, *_),) = self.link.script(f"PRAGMA wal_checkpoint({mode})")
+        self._turnstile.unfolded = CHECKPOINT_WEIGHT - _AGAIN if blocked else 0
+        if size > _TOO_LONG and not self._warned:
+            _log.warning("the log of the database has %d MB: a program reads without an end", size >> 20)
+        self._warned = size > _TOO_LONG
 
 
 def _fail(jobs: Sequence[Job], error: StoreError) -> None:

@@ -8,8 +8,9 @@ from sqlalchemy import and_, delete, select, update
 
 from kesoku.messages.lifecycle import DELIVERY_TRANSITIONS, Delivery, DeliveryState, Purpose, Serving
 from kesoku.messages.record import Address
+from kesoku.store.cell import member, number_of, whole
 from kesoku.store.engine import Link, Row, plain
-from kesoku.store.mapping import from_json, to_json
+from kesoku.store.mapping import UNREADABLE, from_json, to_json
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement, insert_into, param
 from kesoku.store.tables import deliveries, equals
@@ -109,6 +110,14 @@ class SqlDeliveryStore:
         return None if row is None else _delivery_of(row)
 
 
+def _ids(cell: str | bytes) -> tuple[str, ...]:
+    """What the platform called a part; nothing where that cannot be read any more."""
+    try:
+        return tuple(str(each) for each in from_json(cell))
+    except UNREADABLE:
+        return ()
+
+
 def _only_movable(changes: dict[str, Any]) -> None:
     unknown = sorted(changes.keys() - set(_MOVABLE))
     if unknown:
@@ -138,16 +147,16 @@ def _delivery_of(row: Row) -> Delivery:
     _, id_, part, purpose, bot, channel, body, hash_, key, state, attempts, first, following, ids, error = row
     return Delivery(
         message_id=plain(id_),
-        part=part,
-        purpose=Purpose(purpose),
+        part=whole(part, -1),
+        purpose=member(Purpose, purpose, Purpose.FINAL),
         address=Address(chatbot_id=plain(bot), channel_id=plain(channel)),
         body=plain(body),
         hash=plain(hash_),
         send_key=plain(key),
-        state=DeliveryState(state),
-        attempts=attempts,
-        first_sent_at=first,
-        next_attempt_at=following,
-        platform_ids=from_json(ids),
+        state=member(DeliveryState, state, DeliveryState.AMBIGUOUS),
+        attempts=whole(attempts) % 2**31,
+        first_sent_at=number_of(first),
+        next_attempt_at=number_of(following),
+        platform_ids=_ids(ids),
         error=plain(error),
     )

@@ -7,6 +7,7 @@ processes write.
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,8 +25,8 @@ PRAGMAS = (
     f"journal_size_limit = {64 * 1024 * 1024}",
 )
 """What every connection is told first."""
-_STATEMENT_WEIGHT = 4096
-"""Bytes: what one change weighs apart from its body, about one page."""
+_STATEMENT_WEIGHT = 1024
+"""Bytes: what one change adds to the log apart from its body; measured, most pages are shared with other changes."""
 
 Row = tuple[Any, ...]
 
@@ -41,16 +42,29 @@ def storable(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """What `storable` made out of text, as text again. The tables hold no other bytes."""
-    return value.decode("utf-8", "surrogatepass") if type(value) is bytes else value
+    """What `storable` made out of text, as text again; other bytes were put there by somebody else."""
+    if type(value) is bytes:
+        try:
+            return value.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            return value.decode("utf-8", "replace")
+    return value
 
 
 class Link:
-    """One connection, used by one thread. `weight` estimates the bytes that this transaction has written."""
+    """One connection, used by one thread. `weight` estimates the bytes that this transaction has written, `touched`
+    says where it changed sessions: at the session_n of the first row."""
 
     def __init__(self, raw: Any, *, failures: Failures, readonly: bool) -> None:
         self._raw, self._failures, self._readonly = raw, failures, readonly
         self.weight = 0
+        self.touched: dict[str, int] = {}
+        self.since: int | None = None
+        """Of a reader: how many commits of this process were known when the transaction began."""
+
+    def touch(self, session_id: str, n: int) -> None:
+        """Note that a row of a session changes."""
+        self.touched[session_id] = min(n, self.touched.get(session_id, n))
 
     def rows(self, statement: Statement, **params: Any) -> list[Row]:
         """Run a statement that returns rows, all of them."""
@@ -81,10 +95,26 @@ class Link:
         with self._failures:
             return list(self._raw.execute(sql).fetchall())
 
+    @contextlib.contextmanager
+    def patient(self, milliseconds: int) -> Iterator[None]:
+        """Wait so long for other connections, and no longer."""
+        ((usual,),) = self.script("PRAGMA busy_timeout")
+        self.script(f"PRAGMA busy_timeout = {milliseconds}")
+        try:
+            yield
+        finally:
+            self.script(f"PRAGMA busy_timeout = {usual}")
+
     @property
     def path(self) -> Path:
         """The file."""
         return self._failures.path
+
+    @property
+    def log_size(self) -> int:
+        """Bytes of the write-ahead log as a file, which is never opened: to close it would drop locks of SQLite."""
+        with self._failures:
+            return self.path.with_name(f"{self.path.name}-wal").stat().st_size
 
     @property
     def changes(self) -> int:
@@ -93,7 +123,7 @@ class Link:
 
     def begin(self) -> None:
         """Start a transaction: of a writer at once with the write lock, of a reader on the next read's snapshot."""
-        self.weight = 0
+        self.weight, self.touched = 0, {}
         self.script("BEGIN" if self._readonly else "BEGIN IMMEDIATE")
 
     def commit(self) -> None:

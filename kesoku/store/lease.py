@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, case, exists, func, literal, select, update
+from sqlalchemy import ColumnElement, Select, and_, case, exists, func, literal, or_, select, update
 
 from kesoku.errors import Deposed, StoreConflict
 from kesoku.messages.lifecycle import Fence, Lease, Serving
 from kesoku.messages.record import Record
+from kesoku.store.cell import whole
 from kesoku.store.engine import Link, Row, plain
 from kesoku.store.mapping import record_of, records
 from kesoku.store.serving import Served
@@ -15,11 +16,13 @@ from kesoku.store.tables import equals, events, leases, messages
 
 _l, _m = leases.c, messages.c
 _LEASE = (_l.session_id, _l.message_id, _l.owner, _l.generation, _l.failures, _l.claimed_at, _l.lease_until)
-_NEAR = 32
-"""How many queued prompts are looked at one by one, before the queue is skipped through session by session."""
+_SEARCHES = ((32, 64), (2048, 2**31))
+"""How many queued prompts are looked at one by one, and then through how many sessions the queue is skipped: a long
+queue may be that of one session or of thousands, and what is cheap for the one is not for the other."""
 
 GET = Statement(select(*_LEASE).where(_l.session_id == param("session_id")))
 HELD = Statement(select(*_LEASE).where(_l.owner.is_not(None)))
+FAILURES = Statement(select(_l.failures).where(_l.owner == param("holder")))
 _fenced = and_(_l.session_id == param("session"), _l.owner == param("holder"), _l.generation == param("term"))
 CHECK = Statement(select(_l.generation).where(_fenced))
 RELEASE = Statement(update(leases).where(_fenced).values(owner=None, lease_until=0))
@@ -69,13 +72,15 @@ def _runs(session_id: ColumnElement[str]) -> ColumnElement[bool]:
 
 def _near(here: ColumnElement[bool]) -> Select[Any]:
     """The oldest prompt of a free session among the oldest of all."""
-    near = select(_m.seq, _m.session_id).where(here, _startable).order_by(_m.seq).limit(_NEAR).subquery("near")
-    return select(func.min(near.c.seq)).where(~_runs(near.c.session_id))
+    first = select(_m.seq, _m.session_id).where(here, _startable).order_by(_m.seq).limit(param("prompts"))
+    near = first.subquery("near")
+    oldest = func.min(case((~_runs(near.c.session_id), near.c.seq)))
+    return select(oldest).having(or_(oldest.is_not(None), func.count() == param("prompts")))
 
 
 def _far(here: ColumnElement[bool]) -> Select[Any]:
-    """The same over the whole queue, going from session to session, however many prompts each of them has."""
-    queue = select(literal("").label("session_id")).cte("queue", recursive=True)
+    """The same going from session to session, however many prompts each of them has. A row, if all were seen."""
+    queue = select(literal("").label("session_id"), literal(0).label("n")).cte("queue", recursive=True)
     following = (
         select(_m.session_id)
         .where(_queued, _m.session_id > queue.c.session_id)
@@ -83,7 +88,8 @@ def _far(here: ColumnElement[bool]) -> Select[Any]:
         .limit(1)
         .scalar_subquery()
     )
-    queue = queue.union_all(select(following).where(queue.c.session_id.is_not(None)))
+    unseen = and_(queue.c.session_id.is_not(None), queue.c.n < param("sessions"))
+    queue = queue.union_all(select(following, queue.c.n + 1).where(unseen))
     head = (
         select(_m.seq)
         .where(here, _startable, _m.session_id == queue.c.session_id)
@@ -91,7 +97,8 @@ def _far(here: ColumnElement[bool]) -> Select[Any]:
         .limit(1)
         .scalar_subquery()
     )
-    return select(func.min(head)).where(queue.c.session_id.is_not(None), ~_runs(queue.c.session_id))
+    ended = queue.c.session_id.is_(None)
+    return select(func.min(case((~ended & ~_runs(queue.c.session_id), head)))).having(func.max(ended))
 
 
 NEAR, FAR = Served(_near, messages), Served(_far, messages)
@@ -123,11 +130,19 @@ class SqlLeaseStore:
 
     def next(self, serving: Serving) -> Record | None:
         """The oldest queued prompt of a free session, among the addresses that are served."""
-        for statement in (NEAR, FAR):
-            found = [seq for (seq,) in statement.rows(self._link, serving) if seq is not None]
-            if found:
-                row = self._link.row(PROMPT, seq=min(found))
-                return None if row is None else record_of(row)
+        seq = self._next(serving)
+        row = None if seq is None else self._link.row(PROMPT, seq=seq)
+        return None if row is None else record_of(row)
+
+    def _next(self, serving: Serving) -> int | None:
+        for prompts, sessions in _SEARCHES:
+            if not (near := NEAR.rows(self._link, serving, prompts=prompts)):
+                break
+            far = [] if any(seq for (seq,) in near) else FAR.rows(self._link, serving, sessions=sessions)
+            if found := [seq for (seq,) in (*near, *far) if seq is not None]:
+                return int(min(found))
+            if far:
+                break
         return None
 
     def take(self, prompt: Record, *, owner: str, at: int, until: int) -> Fence:
@@ -167,6 +182,10 @@ class SqlLeaseStore:
         """Leases with an owner."""
         return [_lease_of(row) for row in self._link.rows(HELD)]
 
+    def failures(self, owner: str) -> list[int]:
+        """The crashes behind each prompt that an owner runs."""
+        return [count for (count,) in self._link.rows(FAILURES, holder=owner)]
+
     def stranded(self, *, before: int) -> list[Record]:
         """Prompts that somebody started and nobody runs."""
         return [record_of(row) for row in self._link.rows(STRANDED, before=before)]
@@ -183,7 +202,7 @@ def _lease_of(row: Row) -> Lease:
         message_id=plain(message_id),
         owner=plain(owner),
         generation=generation,
-        failures=failures,
-        claimed_at=claimed_at,
-        until=until,
+        failures=whole(failures),
+        claimed_at=whole(claimed_at),
+        until=whole(until),
     )

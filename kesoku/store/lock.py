@@ -6,6 +6,7 @@ process dies. It guards every write transaction and every checkpoint, so that th
 
 import fcntl
 import os
+import queue
 import threading
 from pathlib import Path
 from types import TracebackType
@@ -13,12 +14,17 @@ from types import TracebackType
 from kesoku.errors import StoreLocked
 from kesoku.store.failure import Failures
 
+_NUMBER = 8
+"""Bytes of the number that the lock file holds."""
+_MOST = 1 << 40
+"""A number that is not ours counts as a very long log."""
+
 
 class Turnstile:
-    """An exclusive `flock` on `path`, entered by one thread.
+    """An exclusive `flock` on `path`, entered by one thread. The file tells the next holder how long the log is.
 
     Entering waits `patience` seconds and then raises StoreLocked. `flock` itself knows no time-out, so a thread waits
-    in its place; if it gets the lock when nobody wants it any more, it gives it back.
+    in its place, the same one each time; if it gets the lock when nobody wants it any more, it gives it back.
     """
 
     def __init__(self, path: Path, *, failures: Failures) -> None:
@@ -27,6 +33,8 @@ class Turnstile:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._state = threading.Condition()
         self._queued = self._wanted = self._held = False
+        self._waiter: threading.Thread | None = None
+        self._waits: queue.SimpleQueue[bool] = queue.SimpleQueue()
 
     def __enter__(self) -> None:
         with self._failures, self._state:
@@ -35,7 +43,7 @@ class Turnstile:
             self._wanted = True
             if not self._queued:
                 self._queued = True
-                threading.Thread(target=self._wait, name="store-lock", daemon=True).start()
+                self._send()
             self._state.wait_for(lambda: self._held, self._failures.patience)
             self._wanted = False
             if not self._held:
@@ -46,9 +54,21 @@ class Turnstile:
             self._held = False
             fcntl.flock(self._file, fcntl.LOCK_UN)
 
+    @property
+    def unfolded(self) -> int:
+        """Bytes of the write-ahead log that wait to be folded into the file. Only the holder may ask and set it."""
+        with self._failures:
+            return min(_MOST, int.from_bytes(os.pread(self._file, _NUMBER, 0), "big"))
+
+    @unfolded.setter
+    def unfolded(self, size: int) -> None:
+        with self._failures:
+            os.pwrite(self._file, size.to_bytes(_NUMBER, "big"), 0)
+
     def close(self) -> None:
         """Let go of the file, unless a thread still waits on it."""
         with self._state:
+            self._waits.put(False)
             if not self._queued:
                 os.close(self._file)
 
@@ -60,12 +80,19 @@ class Turnstile:
         self._held = True
         return True
 
+    def _send(self) -> None:
+        if self._waiter is None:
+            self._waiter = threading.Thread(target=self._wait, name="store-lock", daemon=True)
+            self._waiter.start()
+        self._waits.put(True)
+
     def _wait(self) -> None:
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-        with self._state:
-            self._queued = False
-            self._held = self._wanted
-            if self._held:
-                self._state.notify()
-            else:
-                fcntl.flock(self._file, fcntl.LOCK_UN)
+        while self._waits.get():
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            with self._state:
+                self._queued = False
+                self._held = self._wanted
+                if self._held:
+                    self._state.notify()
+                else:
+                    fcntl.flock(self._file, fcntl.LOCK_UN)

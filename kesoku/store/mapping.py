@@ -18,6 +18,7 @@ from kesoku.messages.message import Message
 from kesoku.messages.party import party
 from kesoku.messages.record import Address, Post, Record
 from kesoku.messages.source import NoticeSource
+from kesoku.store.cell import member, whole
 from kesoku.store.engine import Row, plain
 from kesoku.store.tables import equals, events, messages, turns
 
@@ -67,6 +68,8 @@ _STATUS, _CONTENT = 8, 3
 """Where they stand in the placement and in the message."""
 RECORD = (*_PLACEMENT, *_MESSAGE)
 """The columns of a record, in the order in which `record_of` takes them."""
+CONTENT = len(_PLACEMENT) + _CONTENT
+"""Where the content stands in a record."""
 _measured = and_(turns.c.turn_id == _m.turn_id, equals(_m.kind, "answer"), equals(_m.source_kind, "model"))
 RECORD_FROM = messages.outerjoin(turns, _measured)
 
@@ -79,13 +82,13 @@ def records() -> Select[Any]:
 EVENT = (events.c.seq, events.c.at, events.c.kind, events.c.before, events.c.after, events.c.actor, events.c.reason)
 """The columns of a change, before those of its record."""
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=thaw).encode
 _strict = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 def to_json(value: Any) -> str:
     """A JSON value as text, non-ASCII letters as they are."""
-    return _encode(thaw(value))
+    return _encode(value)
 
 
 def from_json(text: str | bytes | None) -> Any:
@@ -166,20 +169,37 @@ def record_of(row: Row) -> Record:
     except UNREADABLE as error:
         message = _lost(body, place[_STATUS])
         _log.error("message %s is damaged in the database: %s", message.id, error)
-        return _placed(place, message, FrozenDict(damaged=str(error)))
+        return _placed(_mended(place), message, FrozenDict(damaged=str(error)))
 
 
 def _intact(place: Row, body: Row) -> Record:
     *_, metrics = place
-    facts = EMPTY if metrics is None else FrozenDict(turn_metrics=from_json(metrics))
-    return _placed(place, _message_of(body), facts)
+    message = (_remembered_message if len(body[_CONTENT]) <= _SMALL else _message_of)(body)
+    return _placed(place, message, EMPTY if metrics is None else _measures(metrics))
 
 
-_remembered = lru_cache(8192)(_intact)
+def _measures(metrics: str | bytes) -> FrozenDict:
+    """The metrics of a turn; an answer does not suffer from those that cannot be read."""
+    try:
+        return FrozenDict(turn_metrics=from_json(metrics))
+    except UNREADABLE:
+        return EMPTY
+
+
+def _mended(place: Row) -> Row:
+    """A placement in which every cell has its kind."""
+    seq, session, session_n, parent, turn, round_, bot, channel, status, mode, *rest = place
+    known = member(MessageStatus, status, MessageStatus.ERROR)
+    return seq, session, whole(session_n), parent, turn, whole(round_), bot, channel, known, mode, *rest
+
+
+_remembered = lru_cache(2048)(_intact)
 
 
 def _placed(place: Row, message: Message, facts: FrozenDict) -> Record:
     seq, session, session_n, parent, turn, round_, bot, channel, status, mode, over, by, _ = place
+    if type(session_n) is not int or type(round_) is not int or type(message.version) is not int:
+        raise TypeError("its place or its version is no number")
     return Record(
         message=message,
         address=Address(chatbot_id=plain(bot), channel_id=plain(channel)),
@@ -200,15 +220,17 @@ def _placed(place: Row, message: Message, facts: FrozenDict) -> Record:
 def change_of(row: Row) -> Change:
     """The change of a row of `EVENT` and `RECORD`."""
     seq, at, kind, before, after, actor, reason = row[: len(EVENT)]
+    record = record_of(row[len(EVENT) :])
+    # Whoever follows the log looks at what is inserted, so that is what a damaged change is.
     return Change(
         seq=seq,
-        at=at,
-        kind=ChangeKind(kind),
-        before=None if before is None else MessageStatus(before),
-        after=None if after is None else MessageStatus(after),
+        at=whole(at, round(record.message.created_at * _SECOND)),
+        kind=member(ChangeKind, kind, ChangeKind.INSERTED),
+        before=None if before is None else member(MessageStatus, before, record.status),
+        after=None if after is None else member(MessageStatus, after, record.status),
         actor=plain(actor),
         reason=plain(reason),
-        record=record_of(row[len(EVENT) :]),
+        record=record,
     )
 
 
@@ -237,10 +259,10 @@ def _lost(row: Row, status: str) -> Message:
     id_, created_at, *_, version = row
     return Notice.restore(
         id=plain(id_),
-        created_at=created_at / _SECOND if isinstance(created_at, int) else 0.0,
+        created_at=whole(created_at) / _SECOND,
         source=NoticeSource(reason="reply" if status == MessageStatus.PENDING else "status"),
         content=NoticeContent(text=_LOST),
-        version=version,
+        version=whole(version, 1),
     )
 
 
@@ -261,3 +283,7 @@ def _message_of(row: Row) -> Message:
             "version": version,
         }
     )
+
+
+_remembered_message = lru_cache(2048)(_message_of)
+"""A message is read again whenever its status moves."""

@@ -2,18 +2,18 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from itertools import product
 
-from sqlalchemy import and_, exists, func, literal_column, or_, select, true, update
+from sqlalchemy import ColumnElement, ScalarSelect, exists, func, literal_column, or_, select, update
 
 from kesoku.errors import DuplicateMessage, UnknownMessage, VersionConflict
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.lifecycle import ChangeKind, Serving
+from kesoku.messages.lifecycle import ChangeKind, Load, Serving
 from kesoku.messages.message import Message
-from kesoku.messages.record import Post, Record
+from kesoku.messages.record import Address, Post, Record
 from kesoku.store.engine import Link
 from kesoku.store.event import SqlEventLog
 from kesoku.store.mapping import (
+    CONTENT,
     archived,
     body_of,
     canonical,
@@ -22,9 +22,10 @@ from kesoku.store.mapping import (
     records,
     unarchived,
 )
+from kesoku.store.past import Pasts, Stretch, size_of
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement, insert_into, param
-from kesoku.store.tables import equals, external_ids, message_versions, messages, sessions
+from kesoku.store.tables import equals, external_ids, message_versions, messages, queues, sessions
 
 _m = messages.c
 _result = messages.alias("result")
@@ -119,29 +120,30 @@ _seen_live = _m.type != literal_column("'text'")
 PENDING = Served(lambda here: records().where(here, equals(_m.status, "pending")), messages)
 UNSEEN = Served(lambda here: records().where(here, equals(_m.status, "responded"), _seen_live), messages)
 
-_WHO = {
-    (in_channel, of_author): and_(
-        _m.chatbot_id == param("chatbot_id"),
-        _m.channel_id == param("channel_id") if in_channel else true(),
-        _m.author_id == param("author_id") if of_author else true(),
+
+def _up_to(bound: str, *conditions: ColumnElement[bool]) -> ScalarSelect[int]:
+    """How many rows there are, without a look at more than the bound."""
+    few = select(literal_column("1")).select_from(messages).where(*conditions).limit(param(bound)).subquery()
+    return select(func.count()).select_from(few).scalar_subquery()
+
+
+_bot, _channel = _m.chatbot_id == param("chatbot_id"), _m.channel_id == param("channel_id")
+_lately = _m.accepted_at.between(param("since"), param("until"))
+LOAD = Statement(
+    select(
+        _up_to("most", _bot, _channel, equals(_m.status, "pending_agent")),
+        select(queues.c.length).where(queues.c.chatbot_id == param("chatbot_id")).scalar_subquery(),
+        _up_to("most", _bot, _channel, _lately),
+        _up_to("most", _bot, _m.author_id == param("author_id"), _lately),
     )
-    for in_channel, of_author in product((True, False), repeat=2)
-}
-LOAD = {
-    key: Statement(select(func.count()).select_from(messages).where(who, equals(_m.status, "pending_agent")))
-    for key, who in _WHO.items()
-}
-ACCEPTED = {
-    key: Statement(select(func.count()).select_from(messages).where(who, _m.accepted_at >= param("since")))
-    for key, who in _WHO.items()
-}
+)
 
 
 class SqlMessageStore:
     """See `kesoku.ports.store.MessageStore`."""
 
-    def __init__(self, link: Link, events: SqlEventLog) -> None:
-        self._link, self._events = link, events
+    def __init__(self, link: Link, events: SqlEventLog, pasts: Pasts) -> None:
+        self._link, self._events, self._pasts = link, events, pasts
 
     def insert(self, post: Post, *, session_id: str, at: int, superseded_turn: str | None = None) -> Record:
         """Store a message, its keys and its event."""
@@ -151,6 +153,7 @@ class SqlMessageStore:
         if stored is None:
             return self._same(message)
         seq, session_n = stored
+        self._link.touch(session_id, session_n)
         self._link.change(COUNT, session=session_id, last_n=session_n, last_seq=seq)
         if post.keys:
             self.add_keys(post.address.chatbot_id, post.keys, message.id)
@@ -196,14 +199,16 @@ class SqlMessageStore:
             raise TypeError(f"{stored.message} cannot be rewritten as a {message.kind}")
         body = body_of(message)
         self._link.change(KEEP_VERSION, id=message.id, version=stored.message.version, body=archived(stored.message))
+        self._link.touch(stored.session_id, stored.session_n)
         self._link.change(REWRITE, message_id=message.id, **{name: body[name] for name in _BODY})
         self._events.write(message.id, ChangeKind.REPLACED, at=at, actor=actor)
         return replace(stored, message=message)
 
     def supersede(self, message_id: str, *, by: str) -> None:
         """Mark a replaced result."""
-        if not self._link.change(SUPERSEDE, message_id=message_id, by=by):
-            raise UnknownMessage(message_id=message_id)
+        stored = self._known(message_id)
+        self._link.touch(stored.session_id, stored.session_n)
+        self._link.change(SUPERSEDE, message_id=message_id, by=by)
 
     def move(
         self,
@@ -221,6 +226,7 @@ class SqlMessageStore:
             return None
         if not self._link.change(MOVE, message_id=message_id, before=stored.status.value, to=to.value):
             return None
+        self._link.touch(stored.session_id, stored.session_n)
         self._events.write(
             message_id, ChangeKind.MOVED, at=at, before=stored.status, after=to, actor=actor, reason=reason
         )
@@ -229,6 +235,7 @@ class SqlMessageStore:
     def place(self, message_id: str, *, turn_id: str, round: int) -> Record:  # noqa: A002
         """Put a prompt into a running turn."""
         stored = self._known(message_id)
+        self._link.touch(stored.session_id, stored.session_n)
         self._link.change(PLACE, message_id=message_id, turn_id=turn_id, round=round)
         return replace(stored, turn_id=turn_id, round=round)
 
@@ -238,6 +245,25 @@ class SqlMessageStore:
             SESSION, session_id=session_id, after_n=after_n, limit=-1 if limit is None else max(limit, 0)
         )
         return [record_of(row) for row in rows]
+
+    def past(self, session_id: str, *, after_n: int, limit: int) -> tuple[Record, ...]:
+        """Records of a session in order, of which only those are read that changed since the last time."""
+        since = self._link.since
+        if since is None:
+            return tuple(self.session(session_id, after_n=after_n, limit=limit))
+        kept = self._pasts.take(session_id, after_n, since)
+        rows = self._link.rows(
+            SESSION, session_id=session_id, after_n=kept.end, limit=max(limit - len(kept.records), 0)
+        )
+        new = [record_of(row) for row in rows]
+        known = Stretch(
+            behind=after_n,
+            records=(*kept.records, *new),
+            sizes=(*kept.sizes, *(size_of(row[CONTENT]) for row in rows)),
+        )
+        if not any(each.is_damaged for each in new) and self._pasts.keep(session_id, known, since):
+            return known.records[:limit]
+        return tuple(self.session(session_id, after_n=after_n, limit=limit))
 
     def tail(self, session_id: str, limit: int) -> list[Record]:
         """The last records, oldest first."""
@@ -270,14 +296,11 @@ class SqlMessageStore:
         rows = [*PENDING.rows(self._link, serving), *UNSEEN.rows(self._link, serving)]
         return sorted(map(record_of, rows), key=lambda record: record.seq)
 
-    def load(self, *, chatbot_id: str, channel_id: str | None, author_id: str | None, since: int) -> tuple[int, int]:
-        """(queued now, accepted since) of a channel, of a person, of a person in a channel, or of a whole bot."""
-        who = {"chatbot_id": chatbot_id, "channel_id": channel_id, "author_id": author_id}
-        key = channel_id is not None, author_id is not None
-        given = {name: value for name, value in who.items() if value is not None}
-        queued = self._link.row(LOAD[key], **given)
-        accepted = self._link.row(ACCEPTED[key], **given, since=since)
-        return (queued or (0,))[0], (accepted or (0,))[0]
+    def load(self, address: Address, author_id: str | None, *, since: int, until: int, most: int) -> Load:
+        """What is queued, and what was stored in that time."""
+        who = {"chatbot_id": address.chatbot_id, "channel_id": address.channel_id, "author_id": author_id}
+        ((here, total, spoken, said),) = self._link.rows(LOAD, **who, since=since, until=until, most=most)
+        return Load(here=here, total=total or 0, spoken=spoken, said=said)
 
     def _known(self, message_id: str) -> Record:
         stored = self.get(message_id)

@@ -12,7 +12,7 @@ from kesoku.errors import StoreFailed, StoreForeign, StoreNewer
 from kesoku.store.engine import Database, Link
 from kesoku.store.lock import Turnstile
 from kesoku.store.statement import DIALECT
-from kesoku.store.tables import METADATA
+from kesoku.store.tables import METADATA, TRIGGERS
 
 Migration = Callable[[Link], None]
 
@@ -25,7 +25,25 @@ def _add_costs(link: Link) -> None:
     link.script("CREATE INDEX turns_of_session ON turns (session_id)")
 
 
-MIGRATIONS: tuple[Migration, ...] = (_add_costs,)
+def _count_queues(link: Link) -> None:
+    """To version 3: how many prompts of each bot wait."""
+    link.script("DROP INDEX messages_queued_of_author")
+    link.script("CREATE TABLE queues (chatbot_id TEXT NOT NULL, length INTEGER NOT NULL, PRIMARY KEY (chatbot_id))")
+    link.script(
+        "INSERT INTO queues SELECT chatbot_id, count(*) FROM messages WHERE status = 'pending_agent' GROUP BY 1"
+    )
+    old, new = "OLD.status = 'pending_agent'", "NEW.status = 'pending_agent'"
+    for name, event, when, row, by in (
+        ("enter", "INSERT", new, "NEW", "1"),
+        ("return", "UPDATE OF status", f"{new} AND NOT {old}", "NEW", "1"),
+        ("leave", "UPDATE OF status", f"{old} AND NOT {new}", "OLD", "-1"),
+        ("forget", "DELETE", old, "OLD", "-1"),
+    ):
+        resize = f"INSERT INTO queues VALUES ({row}.chatbot_id, {by}) ON CONFLICT DO UPDATE SET length = length + {by}"  # noqa: S608 - words of our own
+        link.script(f"CREATE TRIGGER queues_{name} AFTER {event} ON messages WHEN {when} BEGIN {resize}; END")
+
+
+MIGRATIONS: tuple[Migration, ...] = (_add_costs, _count_queues)
 """Number i brings version i + 1 to version i + 2. The tables of tables.py are always those of the last version; a
 migration says in its own words what it does, for those tables go on changing."""
 
@@ -74,6 +92,8 @@ def _create(link: Link) -> None:
         link.script(str(CreateTable(table).compile(dialect=DIALECT)))
         for index in sorted(table.indexes, key=lambda each: str(each.name)):
             link.script(str(CreateIndex(index).compile(dialect=DIALECT)))
+    for trigger in TRIGGERS:
+        link.script(trigger)
 
 
 def _version(database: Database, link: Link, known: int) -> int:

@@ -1,49 +1,88 @@
-"""The readers: two threads with a connection each, every operation on a snapshot of its own."""
+"""The readers: two threads with a connection each, which read for all who wait, on one snapshot, beside the writer."""
 
 import asyncio
+import contextlib
 import queue
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from kesoku.errors import StoreError
 from kesoku.ports import Transaction
+from kesoku.store.committer import Job
 from kesoku.store.engine import Database
+from kesoku.store.past import Pasts
 from kesoku.store.transaction import SqlTransaction
+from kesoku.store.wake import tell
 
 READERS = 2
+GROUP_JOBS = 16
+"""Operations on one snapshot at most: a long one holds up those behind it."""
 
 
 class Reader:
-    """Runs reading operations beside the writer; what this process was acknowledged for is in their snapshot."""
+    """Runs reading operations; what this process was acknowledged for is in their snapshot."""
 
-    def __init__(self, database: Database, loop: asyncio.AbstractEventLoop) -> None:
-        self._database, self._loop = database, loop
-        self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
-        self._idle: queue.SimpleQueue[SqlTransaction] = queue.SimpleQueue()
+    def __init__(self, database: Database, loop: asyncio.AbstractEventLoop, pasts: Pasts) -> None:
+        self._database, self._loop, self._pasts = database, loop, pasts
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
 
     async def run(self, operation: Callable[[Transaction], Any]) -> Any:
         """Run an operation."""
-        return await self._loop.run_in_executor(self._threads, self._run, operation)
+        if len(self._threads) < READERS:
+            thread = threading.Thread(target=self._main, name=f"store-reader_{len(self._threads)}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        job = Job(operation=operation, future=self._loop.create_future())
+        self._jobs.put(job)
+        return await job.future
 
     def close(self) -> None:
-        """Finish what runs and close the connections; blocks."""
-        self._threads.shutdown()
-        while not self._idle.empty():
-            self._idle.get().link.close()
+        """Finish what waits and close the connections; blocks."""
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            thread.join()
 
-    def _run(self, operation: Callable[[Transaction], Any]) -> Any:
-        transaction = self._take()
+    def _main(self) -> None:
+        with contextlib.ExitStack() as end:
+            transaction: SqlTransaction | None = None
+            while jobs := self._gather():
+                try:
+                    if transaction is None:
+                        link = self._database.link(readonly=True)
+                        end.callback(link.close)
+                        transaction = SqlTransaction(link, self._pasts)
+                    self._read(transaction, jobs)
+                except StoreError as error:
+                    for job in jobs:
+                        job.error = error
+                tell(self._loop, _settle, jobs)
+
+    def _read(self, transaction: SqlTransaction, jobs: Sequence[Job]) -> None:
+        transaction.link.since = self._pasts.now
+        transaction.link.begin()
         try:
-            transaction.link.begin()
-            try:
-                return operation(transaction)
-            finally:
-                transaction.link.rollback()
+            for job in jobs:
+                job.run(transaction)
         finally:
-            self._idle.put(transaction)
+            transaction.link.rollback()
 
-    def _take(self) -> SqlTransaction:
-        try:
-            return self._idle.get_nowait()
-        except queue.Empty:
-            return SqlTransaction(self._database.link(readonly=True))
+    def _gather(self) -> list[Job]:
+        """What is waiting, without waiting for more; empty at the end."""
+        first = self._jobs.get()
+        jobs = [] if first is None else [first]
+        with contextlib.suppress(queue.Empty):
+            while jobs and len(jobs) < GROUP_JOBS:
+                job = self._jobs.get_nowait()
+                if job is None:
+                    self._jobs.put(None)
+                    break
+                jobs.append(job)
+        return jobs
+
+
+def _settle(jobs: Sequence[Job]) -> None:
+    for job in jobs:
+        job.settle()

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import case, func, literal_column, select, update
 
+from kesoku.errors import StoreConflict
+from kesoku.messages.freeze import EMPTY
 from kesoku.messages.lifecycle import Expense, Step, TurnFacts
 from kesoku.messages.turn import Usage
+from kesoku.store.cell import number_of, whole
 from kesoku.store.engine import Link, Row, plain
 from kesoku.store.mapping import UNREADABLE, from_json, mapping_of, to_json
 from kesoku.store.statement import Statement, insert_into, param
@@ -26,15 +29,16 @@ MEASURE = Statement(update(turns).where(_t.turn_id == param("id")).values(metric
 COUNT = Statement(
     select(func.count()).select_from(turns).where(_t.session_id == param("session_id"), _t.metrics.is_not(None))
 )
-ADD = Statement(insert_into(steps), bulky=True)
+ADD = Statement(insert_into(steps).on_conflict_do_nothing(index_elements=["turn_id", "n"]), bulky=True)
 OF = Statement(
     select(_s.turn_id, _s.n, _s.request, _s.reply, _s.usage, _s.at, _s.model, _s.cost)
     .where(_s.turn_id == param("turn_id"))
     .order_by(_s.n)
 )
 SPENT = Statement(select(func.sum(_s.cost)).where(_s.at >= param("since"), _s.cost.is_not(None)))
+_used = case((func.json_valid(_s.usage), _s.usage), else_=literal_column("'{}'"))
 EXPENSE = Statement(
-    select(*(func.sum(func.json_extract(_s.usage, f"$.{name}")) for name in _USAGE), func.sum(_s.cost))
+    select(*(func.sum(func.json_extract(_used, f"$.{name}")) for name in _USAGE), func.sum(_s.cost))
     .select_from(turns.join(steps, _s.turn_id == _t.turn_id))
     .where(_t.session_id == param("session_id"))
 )
@@ -61,13 +65,14 @@ class SqlStepStore:
         if row is None:
             return None
         try:
-            return TurnFacts(turn_id=plain(row[0]), prompt_ids=from_json(row[1]), metrics=mapping_of(row[2]))
+            prompt_ids = tuple(map(str, from_json(row[1])))
+            return TurnFacts(turn_id=plain(row[0]), prompt_ids=prompt_ids, metrics=mapping_of(row[2]))
         except UNREADABLE:  # a damaged note of a turn names no one but its opener
             return TurnFacts(turn_id=turn_id, prompt_ids=(turn_id,))
 
     def add(self, step: Step) -> None:
-        """Store a step; a second one of that number is a StoreConflict."""
-        self._link.change(
+        """Store a step; another one of that number is a StoreConflict."""
+        added = self._link.change(
             ADD,
             turn_id=step.turn_id,
             n=step.n,
@@ -78,6 +83,8 @@ class SqlStepStore:
             model=step.model,
             cost=step.cost,
         )
+        if not added and step not in self.of(step.turn_id):
+            raise StoreConflict(path=self._link.path, reason=f"turn {step.turn_id} has another step {step.n}")
 
     def of(self, turn_id: str) -> list[Step]:
         """The steps of a turn."""
@@ -106,14 +113,12 @@ class SqlStepStore:
 
 
 def _step_of(row: Row) -> Step:
+    """The step of a row; without its reply where a cell cannot be read, and such a turn cannot go on."""
     turn_id, n, request, reply, usage, at, model, cost = row
-    return Step(
-        turn_id=plain(turn_id),
-        n=n,
-        request=mapping_of(request),
-        reply=mapping_of(reply),
-        usage=Usage(**from_json(usage)),
-        at=at,
-        model=plain(model),
-        cost=cost,
-    )
+    step = Step(turn_id=plain(turn_id), n=whole(n), request=EMPTY, reply=EMPTY, at=whole(at), model=plain(model))
+    try:
+        used = Usage(**from_json(usage))
+        request, reply = mapping_of(request), mapping_of(reply)
+    except UNREADABLE:
+        return step
+    return replace(step, request=request, reply=reply, usage=used, cost=number_of(cost))

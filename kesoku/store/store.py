@@ -10,8 +10,10 @@ from typing import Self, TypeVar
 from kesoku.errors import StoreClosed
 from kesoku.ports import Transaction
 from kesoku.store.committer import Committer, Job
+from kesoku.store.damage import damage
 from kesoku.store.driver import driver
-from kesoku.store.engine import Database
+from kesoku.store.engine import Database, Link
+from kesoku.store.gauge import Gauge, gauge
 from kesoku.store.reader import Reader
 from kesoku.store.wake import Wake
 from kesoku.store.writer import Writer
@@ -30,7 +32,7 @@ class SqlStore:
         self._admission = asyncio.Semaphore(ADMITTED)
         self._loop = loop
         self._wake = Wake(database, loop)
-        self._reader = Reader(database, loop)
+        self._reader = Reader(database, loop, committer.pasts)
         self._writer = Writer(committer, loop, self._settle)
         self._closing: asyncio.Future[None] | None = None
 
@@ -75,8 +77,12 @@ class SqlStore:
         return result
 
     async def check(self) -> list[str]:
-        """What SQLite finds wrong with the file, for doctor; empty when it is well. Reads all of it."""
-        return await asyncio.to_thread(self._check)
+        """What is wrong with the file, else with its rows, for doctor; empty when all is well. Reads everything."""
+        return await asyncio.to_thread(self._inspect, _check)
+
+    async def gauge(self) -> Gauge:
+        """How much waits, runs and hangs now, for doctor. Only reads."""
+        return await asyncio.to_thread(self._inspect, gauge)
 
     def on_commit(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call back on the loop after commits; returns the undo."""
@@ -94,10 +100,10 @@ class SqlStore:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    def _check(self) -> list[str]:
+    def _inspect(self, look: Callable[[Link], T]) -> T:
         link = self._database.link(readonly=True)
         try:
-            return [text for (text,) in link.script("PRAGMA quick_check(20)") if text != "ok"]
+            return look(link)
         finally:
             link.close()
 
@@ -117,3 +123,7 @@ class SqlStore:
         self._wake.close()
         self._reader.close()
         self._committer.close()
+
+
+def _check(link: Link) -> list[str]:
+    return [text for (text,) in link.script("PRAGMA quick_check(20)") if text != "ok"] or damage(link)

@@ -1,4 +1,4 @@
-"""The tables of version 2: what is stored, what is unique, and one partial index for each status that is looked for.
+"""The tables of version 3: what is stored, what is unique, and one partial index for each status that is looked for.
 
 Times are integer microseconds since 1970. Columns that hold JSON are text. SQLite uses an index on one status only for
 that very status, so the literal stands in the index and in the statement (`equals`).
@@ -141,12 +141,6 @@ Index(
 Index("messages_queued_riders", _m.session_id, sqlite_where=text("status = 'pending_agent' AND mode <> 'followup'"))
 Index("messages_queued_for_bot", _m.chatbot_id, sqlite_where=text("status = 'pending_agent'"))
 Index("messages_queued_in_channel", _m.chatbot_id, _m.channel_id, sqlite_where=text("status = 'pending_agent'"))
-Index(
-    "messages_queued_of_author",
-    _m.chatbot_id,
-    _m.author_id,
-    sqlite_where=text("status = 'pending_agent' AND author_id IS NOT NULL"),
-)
 Index("messages_processing", _m.status, sqlite_where=text("status = 'processing'"))
 Index("messages_pending", _m.chatbot_id, _m.channel_id, sqlite_where=text("status = 'pending'"))
 Index("messages_unseen", _m.chatbot_id, _m.channel_id, sqlite_where=text("status = 'responded' AND type <> 'text'"))
@@ -167,6 +161,27 @@ Index(
     _m.accepted_at,
     sqlite_where=text("accepted_at IS NOT NULL AND author_id IS NOT NULL"),
 )
+
+queues = Table("queues", METADATA, _column("chatbot_id", primary_key=True), _number("length"))
+"""How many prompts of each bot wait: to count a long queue for each new prompt would be slow."""
+
+_QUEUED = "{row}.status = 'pending_agent'"
+_OLD, _NEW = _QUEUED.format(row="OLD"), _QUEUED.format(row="NEW")
+
+
+def _resizing(name: str, event: str, when: str, row: str, by: str) -> str:
+    """A trigger that changes the length of a queue; a queue that is not there yet has none."""
+    resize = f"INSERT INTO queues VALUES ({row}.chatbot_id, {by}) ON CONFLICT DO UPDATE SET length = length + {by}"  # noqa: S608 - words of our own
+    return f"CREATE TRIGGER {name} AFTER {event} ON messages WHEN {when} BEGIN {resize}; END"
+
+
+TRIGGERS = (
+    _resizing("queues_enter", "INSERT", _NEW, "NEW", "1"),
+    _resizing("queues_return", "UPDATE OF status", f"{_NEW} AND NOT {_OLD}", "NEW", "1"),
+    _resizing("queues_leave", "UPDATE OF status", f"{_OLD} AND NOT {_NEW}", "OLD", "-1"),
+    _resizing("queues_forget", "DELETE", _OLD, "OLD", "-1"),
+)
+"""What keeps `queues`, whoever changes a message."""
 
 message_versions = Table(
     "message_versions",

@@ -5,6 +5,7 @@ from kesoku.store.engine import Link
 from kesoku.store.event import SqlEventLog
 from kesoku.store.lease import SqlLeaseStore
 from kesoku.store.message import SqlMessageStore
+from kesoku.store.past import Pasts
 from kesoku.store.question import SqlQuestionStore
 from kesoku.store.session import SqlSessionStore
 from kesoku.store.state import SqlStateStore
@@ -14,10 +15,10 @@ from kesoku.store.step import SqlStepStore
 class SqlTransaction:
     """See `kesoku.ports.store.Transaction`. It keeps nothing but its connection, so it serves all operations of it."""
 
-    def __init__(self, link: Link) -> None:
-        self.link = link
+    def __init__(self, link: Link, pasts: Pasts) -> None:
+        self.link, self.pasts = link, pasts
         self.events = SqlEventLog(link)
-        self.messages = SqlMessageStore(link, self.events)
+        self.messages = SqlMessageStore(link, self.events, pasts)
         self.sessions = SqlSessionStore(link)
         self.leases = SqlLeaseStore(link)
         self.deliveries = SqlDeliveryStore(link)

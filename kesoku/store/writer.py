@@ -39,6 +39,7 @@ class Writer:
                 count, wrote = self._committer.commit(jobs)
                 self._rest = jobs[count:]
                 tell(self._loop, self._settled, jobs[:count], wrote)
+                self._committer.fold()
         finally:
             tell(self._loop, self.ended.set_result, None)
 

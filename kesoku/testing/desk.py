@@ -45,6 +45,7 @@ class Desk:
         """Commit one operation, or raise what it raised."""
         only = job(operation)
         self.committer.commit([only])
+        self.committer.fold()
         if only.error is not None:
             raise only.error
         result: T = only.result

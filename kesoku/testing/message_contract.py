@@ -3,7 +3,10 @@
 # ruff: noqa: S101 - a contract is made of assertions
 
 import asyncio
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,7 +16,7 @@ from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import ChangeKind, Serving
 from kesoku.messages.message import Message
-from kesoku.messages.record import Record
+from kesoku.messages.record import Address, Record
 from kesoku.messages.source import RelaySource
 from kesoku.ports import Store, Transaction
 from kesoku.testing.store_material import (
@@ -180,6 +183,36 @@ class MessageContract:
         ]
         assert read == [records, records[1:3], records[3:], records, []]
 
+    async def test_the_past_is_the_session_as_it_stands(self, store: Store) -> None:
+        # D-051
+        (first, *_) = await store.write(add(*(prompt(str(n)) for n in range(4)), *map(said, (call(), call()))))
+        changes: list[Callable[[Transaction, Record], object]] = [
+            lambda tx, record: tx.messages.rewrite(record.message.update(), actor="editor", at=12),
+            lambda tx, record: tx.messages.move(record.id, S.ERROR, list(S), actor="", reason="", at=13),
+            lambda tx, record: tx.messages.place(record.id, turn_id=first.id, round=2),
+            lambda tx, record: tx.messages.supersede(record.id, by=first.id),
+            lambda tx, record: add(prompt())(tx),
+            lambda tx, record: add(prompt(), session="s2")(tx),
+        ]
+        random = Random(1)
+
+        async def look() -> list[Record]:
+            after_n, limit = random.choice((0, 0, 0, 3)), random.choice((3, 99, 99, 99))
+            whole, past = await store.read(
+                lambda tx: (
+                    tx.messages.session("s1", after_n=after_n, limit=limit),
+                    tx.messages.past("s1", after_n=after_n, limit=limit),
+                )
+            )
+            assert list(past) == whole
+            assert [each.message.to_dict() for each in past] == [each.message.to_dict() for each in whole]
+            return await store.read(lambda tx: tx.messages.session("s1"))
+
+        for _ in range(60):
+            record, change = random.choice(await look()), random.choice(changes)
+            with suppress(StoreError, UnknownMessage):
+                await store.write(lambda tx: change(tx, record))  # noqa: B023
+
     async def test_a_whole_turn_is_read_in_full(self, store: Store) -> None:
         # K-171
         calls = [call() for _ in range(3)]
@@ -269,13 +302,17 @@ class MessageContract:
         )
         await store.write(move(records[0], S.PROCESSING, S.PENDING_AGENT))
 
-        async def load(channel: str | None, author: str | None, bot: str = "discord") -> tuple[int, int]:
-            return await store.read(
-                lambda tx: tx.messages.load(chatbot_id=bot, channel_id=channel, author_id=author, since=20)
-            )
+        await store.write(add(prompt(), at=31))  # before the clock was set back
 
-        assert await load("lounge", None) == (2, 2)
-        assert await load(None, "u1") == (2, 2)
-        assert await load("lounge", "u1") == (1, 1)
-        assert await load(None, None) == (3, 3)
-        assert await load("lounge", None, "wechat") == (0, 0)
+        async def load(address: Address, author: str | None, most: int = 9) -> tuple[int, int, int, int]:
+            found = await store.read(lambda tx: tx.messages.load(address, author, since=20, until=30, most=most))
+            return found.here, found.total, found.spoken, found.said
+
+        assert await load(HERE, "u1") == (3, 4, 2, 2)
+        assert await load(THERE, "u2") == (1, 4, 1, 1)
+        assert await load(HERE, None) == (3, 4, 2, 0)
+        assert await load(ELSEWHERE, "u1") == (0, 0, 0, 0)
+        assert await load(HERE, "u1", most=1) == (1, 4, 1, 1)
+        await store.write(move(records[0], S.PENDING_AGENT, S.PROCESSING))
+        await store.write(move(records[1], S.INTERRUPTED, S.PENDING_AGENT))
+        assert await load(HERE, "u1") == (3, 4, 2, 2)

@@ -164,6 +164,17 @@ class TurnContract:
             counts.append((await depose(store, "s1", failed=failed)).failures)
         assert counts == [1, 2, 2, 1]
 
+    async def test_an_owner_is_asked_for_the_failures_of_all_that_it_runs(self, store: Store) -> None:
+        for session, crashes in (("s1", 2), ("s2", 0), ("s3", 1)):
+            (record,) = await store.write(add(prompt(), session=session))
+            for _ in range(crashes):
+                await take(store, record, owner="dead")
+                await depose(store, session, failed=True)
+            await take(store, record, owner="w2" if session == "s3" else "w1")
+        owners = ("w1", "w2", "dead")
+        found = await store.read(lambda tx: [sorted(tx.leases.failures(owner)) for owner in owners])
+        assert found == [[0, 2], [1], []]
+
     async def test_leases_are_renewed_by_their_owner(self, store: Store) -> None:
         fences = []
         for session, owner in (("s1", "w1"), ("s2", "w2"), ("s3", "w1")):
@@ -254,8 +265,10 @@ class TurnContract:
             await keep(store, step)
         assert await store.read(lambda tx: tx.steps.of("t1")) == steps[::-1]
         assert await store.read(lambda tx: tx.steps.of("t2")) == []
+        await keep(store, steps[0])  # the same once more, as after a commit whose outcome nobody saw
         with pytest.raises(StoreConflict):
-            await keep(store, steps[0])
+            await keep(store, replace(steps[0], at=99))
+        assert await store.read(lambda tx: tx.steps.of("t1")) == steps[::-1]
 
     async def test_what_was_spent_is_summed(self, store: Store) -> None:
         first, second = await store.write(add(prompt(), prompt()))

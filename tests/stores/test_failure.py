@@ -3,12 +3,10 @@
 import asyncio
 import errno
 import fcntl
-import os
 import shutil
 import sqlite3
-import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -30,6 +28,7 @@ from kesoku.errors import (
 )
 from kesoku.store import SqlStore
 from kesoku.store.failure import Failures
+from kesoku.testing import disk
 from kesoku.testing.faulty import Fault, failure, faulty_sqlite
 from kesoku.testing.store_material import add, ids, prompt
 
@@ -147,7 +146,7 @@ async def test_any_statement_may_fail(tmp_path: Path, begins: str, code: int) ->
 
 
 async def test_a_log_that_cannot_be_folded_costs_no_commit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    fault = Fault(begins="PRAGMA wal_checkpoint(PASSIVE)", code=sqlite3.SQLITE_FULL)
+    fault = Fault(begins="PRAGMA wal_checkpoint(RESTART)", code=sqlite3.SQLITE_FULL)
     async with journal(tmp_path / "kesoku.db", module=faulty_sqlite(fault)) as kept:
         for _ in range(10):
             await kept.write("x" * 1_000_000)
@@ -203,8 +202,8 @@ async def test_a_read_only_disk_is_reported(small_disk: Path, tmp_path: Path) ->
         pass
     frozen = tmp_path / "frozen"
     frozen.mkdir()
-    with mounted(frozen, "--bind", str(small_disk)):
-        run("mount", "-o", "remount,bind,ro", str(frozen))
+    with disk.mounted(frozen, "--bind", str(small_disk)):
+        disk.freeze(frozen)
         with pytest.raises(StoreReadOnly):
             await SqlStore.open(frozen / "kesoku.db")
     async with await SqlStore.open(small_disk / "kesoku.db") as again:
@@ -318,22 +317,6 @@ def linked(path: Path) -> Path:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 3 MB; needs the right to mount."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    with mounted(disk, "-t", "tmpfs", "-o", "size=3m", "tmpfs"):
-        yield disk
-
-
-@contextmanager
-def mounted(target: Path, *what: str) -> Iterator[None]:
-    if os.geteuid() or not run("mount", *what, str(target)):
-        pytest.skip("mounting is not allowed here")
-    try:
-        yield
-    finally:
-        run("umount", "--lazy", str(target))
-
-
-def run(*command: str) -> bool:
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    """A file system of 3 MB."""
+    with disk.small_disk(tmp_path / "disk", size="3m") as folder:
+        yield folder

@@ -10,11 +10,16 @@ import pytest
 from kesoku.errors import StoreLocked
 from kesoku.ports import Transaction
 from kesoku.store import SqlStore, store
-from kesoku.store.committer import GROUP_WEIGHT, Job
+from kesoku.store.committer import CHECKPOINT_WEIGHT, GROUP_WEIGHT, Job
+from kesoku.store.tables import METADATA
 from kesoku.store.writer import GROUP_JOBS
+from kesoku.testing.bench import Bench
 from kesoku.testing.desk import Desk, job
 from kesoku.testing.faulty import Fault, faulty_sqlite
 from kesoku.testing.store_material import add, prompt
+
+LOG = CHECKPOINT_WEIGHT + 2 * GROUP_WEIGHT
+"""Bytes that the log may have."""
 
 
 class Refusal(Exception):
@@ -98,12 +103,70 @@ def test_a_lock_that_cannot_be_had_is_waited_for_once(tmp_path: Path) -> None:
     desk.close()
 
 
-def test_the_log_is_folded_now_and_then(desk: Desk) -> None:
-    for _ in range(12):
+def megabytes(desk: Desk, count: int) -> int:
+    """Write so much; the size of the log afterwards."""
+    for _ in range(count):
         desk.run(add(prompt("x" * 1_000_000)))
-    log = desk.path.with_name("kesoku.db-wal")
-    assert log.stat().st_size < 8_000_000
+    return desk.path.with_name("kesoku.db-wal").stat().st_size
+
+
+def test_the_log_is_folded_now_and_then(desk: Desk) -> None:
+    assert megabytes(desk, 12) < LOG
     assert desk.path.stat().st_size > 6_000_000
+
+
+def test_many_small_commits_are_folded_too(desk: Desk) -> None:
+    folded = 0
+    for _ in range(180):
+        desk.run(add(prompt()))
+        folded = max(folded, desk.path.stat().st_size)
+    assert desk.path.with_name("kesoku.db-wal").stat().st_size < LOG
+    assert folded > 2 * 4096 * len(METADATA.tables)
+
+
+def test_several_connections_share_one_log(desk: Desk) -> None:
+    others = [Desk(desk.path) for _ in range(4)]
+    for _ in range(4):
+        assert max(megabytes(other, 1) for other in others) < LOG
+    for other in others:
+        other.close()
+
+
+def test_a_reader_that_stays_stops_the_log_only_while_it_reads(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    reader = desk.database.link(readonly=True)
+    reader.begin()
+    reader.script("SELECT count(*) FROM events")
+    long = megabytes(desk, 12)
+    assert long > LOG
+    reader.rollback()
+    reader.close()
+    assert megabytes(desk, 24) < long + LOG
+    assert "grows" not in caplog.text
+
+
+def test_the_log_is_folded_only_under_the_lock(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(9):
+        desk.committer.commit([job(add(prompt("x" * 1_000_000)))])
+    before = desk.path.stat().st_size
+    with desk.database.turnstile():
+        desk.committer.fold()
+    assert desk.path.stat().st_size == before
+    assert "was not folded" in caplog.text
+    desk.run(add(prompt()))
+    assert desk.path.stat().st_size > before
+
+
+async def test_a_subscriber_that_sleeps_keeps_no_snapshot(tmp_path: Path) -> None:
+    path = tmp_path / "kesoku.db"
+    async with await SqlStore.open(path) as kept:
+        bench = Bench(kept)
+        async with bench.gateway.listen(lambda _: True) as news:
+            await kept.write(add(prompt()))
+            await anext(news)
+            for _ in range(12):
+                await kept.write(add(prompt("x" * 1_000_000)))
+            assert path.with_name("kesoku.db-wal").stat().st_size < LOG
+            assert [(await anext(news)).record.session_n for _ in range(12)] == list(range(2, 14))
 
 
 async def test_waiting_operations_are_grouped_and_admitted_in_turn(tmp_path: Path) -> None:

@@ -16,22 +16,23 @@ from kesoku.store import SqlStore
 from kesoku.store.migrations import APPLICATION_ID, MIGRATIONS
 from kesoku.testing.desk import Desk
 
-OLD = Path(__file__).with_name("version_1.sql").read_text(encoding="utf-8")
-"""What `sqlite3.Connection.iterdump` gave of a file of version 1, in which a turn was answered and a prompt waits."""
+OLD = {n: Path(__file__).with_name(f"version_{n}.sql").read_text(encoding="utf-8") for n in (1, 2)}
+"""What `sqlite3.Connection.iterdump` gave of a file of each version: a turn was answered, a prompt waits."""
 HALF = textwrap.dedent(
     """
     import sys
     from kesoku.store import migrations
 
     def stopped(link):
-        migrations.MIGRATIONS[0](link)
+        migrations.MIGRATIONS[-1](link)
         print("half", flush=True)
         sys.stdin.read()
 
     from pathlib import Path
     from kesoku.store.engine import Database
     database = Database(Path(sys.argv[1]), module=__import__("sqlite3"), patience=1)
-    migrations.prepare(database, database.link(readonly=False), database.turnstile(), (stopped,))
+    steps = (*migrations.MIGRATIONS[:-1], stopped)
+    migrations.prepare(database, database.link(readonly=False), database.turnstile(), steps)
     """
 )
 
@@ -50,20 +51,24 @@ def rows(link: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
     return {name: link.execute(f"SELECT * FROM {name}").fetchall() for name in names}
 
 
+def version_of(link: sqlite3.Connection) -> int:
+    return int(link.execute("PRAGMA user_version").fetchone()[0])
+
+
 def shape(link: sqlite3.Connection) -> dict[str, Any]:
-    """Columns and indexes, however they came to be."""
+    """Columns, indexes and triggers, however they came to be."""
     tables = link.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
     found = {name: link.execute(f"PRAGMA table_xinfo({name})").fetchall() for (name,) in tables}
-    indexes = link.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'index'").fetchall()
-    return found | {name: " ".join((sql or "").split()) for name, sql in indexes}
+    others = link.execute("SELECT name, sql FROM sqlite_schema WHERE type <> 'table'").fetchall()
+    return found | {name: " ".join((sql or "").split()) for name, sql in others}
 
 
-@pytest.fixture
-def old(tmp_path: Path) -> Path:
-    path = tmp_path / "kesoku.db"
+@pytest.fixture(params=sorted(OLD))
+def old(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    path, version = tmp_path / "kesoku.db", request.param
 
     def make(link: sqlite3.Connection) -> None:
-        link.executescript(f"{OLD} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1;")
+        link.executescript(f"{OLD[version]} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {version};")
 
     raw(path, make)
     return path
@@ -82,15 +87,16 @@ async def test_nothing_is_lost(old: Path, tmp_path: Path) -> None:
         assert await store.read(lambda tx: tx.steps.expense(session)) == used
         assert await store.read(lambda tx: tx.steps.spent(0)) == 0
     after = raw(old, rows)
-    assert after == before | {"steps": [(*step, "", None) for step in before["steps"]]}
+    steps = [(*step[:6], "", None) for step in before["steps"]]
+    assert after == before | {"steps": steps, "queues": [("discord", 1)]}
     fresh = tmp_path / "fresh.db"
     await (await SqlStore.open(fresh)).aclose()
     assert raw(old, shape) == raw(fresh, shape)
-    assert raw(old, lambda link: link.execute("PRAGMA user_version").fetchall()) == [(len(MIGRATIONS) + 1,)]
+    assert raw(old, version_of) == len(MIGRATIONS) + 1
 
 
 async def test_a_migration_that_is_killed_leaves_the_old_version_whole(old: Path) -> None:
-    before = raw(old, rows)
+    before, version = raw(old, rows), raw(old, version_of)
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", HALF, str(old), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
@@ -99,10 +105,10 @@ async def test_a_migration_that_is_killed_leaves_the_old_version_whole(old: Path
     process.kill()
     await process.wait()
     assert raw(old, rows) == before
-    assert raw(old, lambda link: link.execute("PRAGMA user_version").fetchall()) == [(1,)]
+    assert raw(old, version_of) == version
     async with await SqlStore.open(old) as store:
         assert await store.check() == []
-    assert raw(old, rows).keys() == before.keys()
+    assert raw(old, version_of) == len(MIGRATIONS) + 1
 
 
 async def test_several_open_an_old_file_at_once(old: Path) -> None:

@@ -1,18 +1,22 @@
 """No statement reads a whole table: each finds its rows by an index, however many there are."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 from sqlalchemy import select
 
-from kesoku.messages.lifecycle import DeliveryState
+from kesoku.messages.lifecycle import DeliveryState, Serving
+from kesoku.messages.record import Address
+from kesoku.ports import Transaction
 from kesoku.store import delivery, event, lease, message, question, session, state, step
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement
 from kesoku.store.tables import METADATA, OPEN_STATES, messages
 from kesoku.testing.desk import Desk
+from kesoku.testing.store_material import add, prompt
 
 ROWS = 50_000
 MODULES = (delivery, event, lease, message, question, session, state, step)
@@ -95,6 +99,7 @@ INDEXES = {
     "lease.FAR.of_bot": "messages_queued_in_session",
     "lease.FAR.in_channel": "messages_queued_in_session",
     "lease.HELD": "leases_held",
+    "lease.FAILURES": "leases_held",
     "lease.RENEW": "leases_held",
     "lease.STRANDED": "messages_processing",
     "message.QUEUED": "messages_queued_in_session",
@@ -105,10 +110,6 @@ INDEXES = {
     "message.PENDING.in_channel": "messages_pending",
     "message.UNSEEN.of_bot": "messages_unseen",
     "message.UNSEEN.in_channel": "messages_unseen",
-    "message.LOAD.(True, False)": "messages_queued_in_channel",
-    "message.LOAD.(False, True)": "messages_queued_of_author",
-    "message.ACCEPTED.(True, False)": "messages_accepted_in_channel",
-    "message.ACCEPTED.(False, True)": "messages_accepted_of_author",
     "delivery.LIVE.of_bot": "deliveries_live",
     "step.COUNT": "turns_finished",
     "step.SPENT": "steps_paid",
@@ -116,6 +117,14 @@ INDEXES = {
     "question.OPEN": "questions_open",
     **{f"delivery.BY_STATE.{each}.in_channel": f"deliveries_{each}" for each in OPEN_STATES},
 }
+
+
+def test_admission_counts_in_indexes_alone(full: Desk) -> None:
+    used = [line for line in plan(full, message.LOAD) if line.startswith("SEARCH")]
+    names = ("messages_queued_in_channel", "sqlite_autoindex_queues_1", "messages_accepted_in_channel")
+    for name in (*names, "messages_accepted_of_author"):
+        assert [line for line in used if f"INDEX {name} (" in line], (name, used)
+    assert len(used) == 4
 
 
 @pytest.mark.parametrize("name", sorted(INDEXES))
@@ -126,3 +135,65 @@ def test_a_statement_uses_the_index_that_was_made_for_it(full: Desk, name: str) 
 def test_a_scan_would_be_noticed(full: Desk) -> None:
     unindexed = Statement(select(messages.c.id).where(messages.c.author == "x"))
     assert any(line.startswith("SCAN messages") for line in plan(full, unindexed))
+
+
+def effort(desk: Desk, operation: Callable[[Transaction], object]) -> int:
+    """How many hundred instructions of SQLite's machine an operation takes, which no other program can disturb."""
+    count = 0
+
+    def tick() -> int:
+        nonlocal count
+        count += 1
+        return 0
+
+    desk.run(operation)
+    desk.link._raw.set_progress_handler(tick, 100)
+    desk.run(operation)
+    desk.link._raw.set_progress_handler(None, 0)
+    return count
+
+
+BOT = Serving(addresses=frozenset({Address(chatbot_id="b1", channel_id="*")}))
+WORK: dict[str, Callable[[Transaction], object]] = {
+    "accept": lambda tx: tx.messages.load(Address(chatbot_id="b1", channel_id="c1"), "u1", since=0, until=9**9, most=5),
+    "claim": lambda tx: tx.leases.next(BOT),
+    "tail": lambda tx: tx.messages.tail("s1", 50),
+    "follow": lambda tx: tx.events.after(500, 50),
+    "insert": add(prompt(), session="s2"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(WORK))
+def test_the_effort_does_not_grow_with_the_rows(full: Desk, tmp_path: Path, name: str) -> None:
+    small = Desk(tmp_path / "small.db")
+    small.fill(6_000)
+    assert effort(full, WORK[name]) <= effort(small, WORK[name]) + 1
+    small.close()
+
+
+BUSY = """
+INSERT INTO sessions SELECT 's' || i, 'o', '', 0, NULL, {each}, 0 FROM n WHERE i <= {sessions};
+INSERT INTO messages (id, session_id, session_n, round, chatbot_id, channel_id, kind, role, type, status, mode, author,
+ source, source_kind, content, version, created_at) SELECT 'm' || i, 's' || (1 + (i - 1) / {each}), i, 0, 'b1', 'c',
+ 'user_prompt', 'user', 'text', 'pending_agent', 'followup', 'Chii', '{{"kind":"user"}}', 'user', '{{"text":"x"}}', 1, 0
+ FROM n;
+INSERT INTO leases SELECT 's' || i, NULL, 'somebody', 1, 0, 0, 9 FROM n WHERE i <= {busy}
+"""
+
+
+@pytest.mark.parametrize(
+    ("sessions", "each", "busy", "most"),
+    [(2, 10_000, 1, 100), (2_000, 10, 128, 1_200), (1_000, 20, 999, 2_000)],
+    ids=["one busy session", "few of many", "nearly all"],
+)
+def test_a_claim_passes_over_busy_sessions(desk: Desk, sessions: int, each: int, busy: int, most: int) -> None:
+    rows = sessions * each
+    desk.link.script(
+        "CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS"
+        f" (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows}) SELECT i FROM n"
+    )
+    for sql in BUSY.format(sessions=sessions, each=each, busy=busy).split(";"):
+        desk.link.script(sql)
+    seen = list[str | None]()
+    assert effort(desk, lambda tx: seen.append(getattr(tx.leases.next(BOT), "id", None))) < most
+    assert set(seen) == {f"m{busy * each + 1}"}

@@ -8,7 +8,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -85,13 +85,18 @@ def check(path: Path, acknowledged: list[str], *, more: bool) -> int:
 
 
 @pytest.mark.slow
-def test_two_processes_write_one_file(tmp_path: Path) -> None:
-    path = tmp_path / "kesoku.db"
-    with writer(path, seconds=1, callers=8) as one, writer(path, seconds=1, callers=8) as two:
-        acknowledged = [told(one), told(two)]
-        assert (one.wait(), two.wait()) == (0, 0)
-    assert min(map(len, acknowledged)) > 20
-    check(path, acknowledged[0] + acknowledged[1], more=False)
+def test_several_processes_write_one_file(tmp_path: Path) -> None:
+    path, several = tmp_path / "kesoku.db", (1, 1, 8, 8)
+    Desk(path).close()
+    with ExitStack() as stack:
+        writers = [stack.enter_context(writer(path, seconds=2, callers=callers)) for callers in several]
+        acknowledged = [told(process) for process in writers]
+        assert [process.wait() for process in writers] == [0] * len(several)
+    shares = [len(each) for each in acknowledged]
+    assert min(shares) > 10
+    for one, other in (shares[:2], shares[2:]):
+        assert max(one, other) < 3 * min(one, other), shares
+    check(path, [each for one in acknowledged for each in one], more=False)
 
 
 @pytest.mark.slow

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from kesoku.errors import StoreConflict, StoreForeign, StoreNewer
+from kesoku.messages import make
+from kesoku.messages.enums import MessageStatus as S
 from kesoku.store import SqlStore
 from kesoku.store.engine import Link
 from kesoku.store.migrations import MIGRATIONS, prepare
 from kesoku.testing.desk import Desk
-from kesoku.testing.store_material import add, ids, prompt
+from kesoku.testing.store_material import ELSEWHERE, add, ids, move, prompt, said
 
 
 def digest(path: Path) -> str:
@@ -182,3 +184,20 @@ def test_the_tables_forbid(desk: Desk, change: str) -> None:
     with pytest.raises(StoreConflict):
         desk.link.script(change)
     assert ids(desk.run(lambda tx: tx.messages.session("s1"))) == ids(stored)
+
+
+def test_the_length_of_a_queue_follows_every_change(desk: Desk) -> None:
+    def lengths() -> list[tuple[str, int]]:
+        return desk.link.script("SELECT chatbot_id, length FROM queues ORDER BY chatbot_id")
+
+    one, two, three = desk.run(add(prompt(), prompt(), prompt(at=ELSEWHERE)))
+    desk.run(add(said(make.notice("n"))))
+    assert lengths() == [("discord", 2), ("wechat", 1)]
+    desk.run(move(one, S.PROCESSING, S.PENDING_AGENT))
+    desk.run(move(three, S.INTERRUPTED, S.PENDING_AGENT))
+    assert lengths() == [("discord", 1), ("wechat", 0)]
+    desk.run(move(one, S.PENDING_AGENT, S.PROCESSING))
+    desk.run(add(prompt(), two.beside(two.message)))
+    assert lengths() == [("discord", 3), ("wechat", 0)]
+    desk.link.script(f"DELETE FROM messages WHERE id IN ('{two.id}', '{three.id}')")
+    assert lengths() == [("discord", 2), ("wechat", 0)]

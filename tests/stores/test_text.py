@@ -54,8 +54,8 @@ def test_any_text_survives(
     assert read == stored
     assert read.message.to_dict() == message.to_dict()
     assert shared.run(lambda tx: tx.messages.tail(session, 1)) == [stored]
-    load = shared.run(lambda tx: tx.messages.load(chatbot_id=bot, channel_id=channel, author_id=user, since=0))
-    assert load[0] > 0
+    load = shared.run(lambda tx: tx.messages.load(post.address, user, since=0, until=99, most=9))
+    assert min(load.here, load.total, load.spoken) > 0
     shared.run(lambda tx: tx.messages.add_keys(bot, [f"{message.id}{key}"], message.id))
     assert shared.run(lambda tx: tx.messages.find(bot, [f"{message.id}{key}"])) == stored
     assert shared.run(add(post, session=session)) == [stored]

@@ -13,9 +13,9 @@ from kesoku.errors import (
 )
 from kesoku.messages.enums import INBOUND_STATUSES, MessageRole, MessageStatus, MessageType
 from kesoku.messages.freeze import FrozenDict
-from kesoku.messages.lifecycle import Change, ChangeKind, Serving
+from kesoku.messages.lifecycle import Change, ChangeKind, Load, Serving
 from kesoku.messages.message import Message
-from kesoku.messages.record import Post, Record
+from kesoku.messages.record import Address, Post, Record
 from kesoku.testing.memory.table import Tables, conflict
 
 _S = MessageStatus
@@ -126,6 +126,10 @@ class MemoryMessages:
         ids = (self._tables.places[session_id, n] for n in range(after_n + 1, last + 1))
         return [self._read(self._tables.messages[each]) for each in ids]
 
+    def past(self, session_id: str, *, after_n: int, limit: int) -> tuple[Record, ...]:
+        """See the port."""
+        return tuple(self.session(session_id, after_n=after_n, limit=limit))
+
     def tail(self, session_id: str, limit: int) -> list[Record]:
         """See the port."""
         session = self._tables.sessions.get(session_id)
@@ -167,21 +171,22 @@ class MemoryMessages:
             )
         )
 
-    def load(self, *, chatbot_id: str, channel_id: str | None, author_id: str | None, since: int) -> tuple[int, int]:
+    def load(self, address: Address, author_id: str | None, *, since: int, until: int, most: int) -> Load:
         """See the port."""
 
         def counts(record: Record) -> bool:
-            return (
-                record.status in INBOUND_STATUSES
-                and record.kind in {"user_prompt", "system_note"}
-                and record.address.chatbot_id == chatbot_id
-                and channel_id in {None, record.address.channel_id}
-                and author_id in {None, record.message.user_id}
-            )
+            prompt = record.status in INBOUND_STATUSES and record.kind in {"user_prompt", "system_note"}
+            return prompt and record.address.chatbot_id == address.chatbot_id
 
         prompts = [each for each in self._tables.messages.values() if counts(each)]
-        queued = sum(each.status is _S.PENDING_AGENT for each in prompts)
-        return queued, sum(self._tables.stored_at[each.id] >= since for each in prompts)
+        queued = [each for each in prompts if each.status is _S.PENDING_AGENT]
+        lately = [each for each in prompts if since <= self._tables.stored_at[each.id] <= until]
+        return Load(
+            here=min(most, sum(each.address == address for each in queued)),
+            total=len(queued),
+            spoken=min(most, sum(each.address == address for each in lately)),
+            said=min(most, sum(each.message.user_id == author_id is not None for each in lately)),
+        )
 
     def _known(self, message: Message) -> Record:
         stored = self._tables.versions.get((message.id, message.version))

@@ -123,6 +123,10 @@ class MemoryLeases:
         """See the port."""
         return [lease for lease in self._tables.leases.values() if lease.owner is not None]
 
+    def failures(self, owner: str) -> list[int]:
+        """See the port."""
+        return [lease.failures for lease in self.held() if lease.owner == owner]
+
     def stranded(self, *, before: int) -> list[Record]:
         """See the port."""
         owned = {lease.session_id for lease in self.held()}
@@ -156,9 +160,11 @@ class MemorySteps:
 
     def add(self, step: Step) -> None:
         """See the port."""
-        if (step.turn_id, step.n) in self._tables.steps:
+        known = self._tables.steps.get((step.turn_id, step.n))
+        if known not in {None, step}:
             raise conflict("one step a number", step.turn_id)
-        self._tables.steps.put((step.turn_id, step.n), step)
+        if known is None:
+            self._tables.steps.put((step.turn_id, step.n), step)
 
     def of(self, turn_id: str) -> list[Step]:
         """See the port."""

@@ -1,0 +1,68 @@
+"""Rows that hold what no Kesoku wrote there, found by SQL alone; for doctor."""
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+
+from sqlalchemy import Column, Integer, Table
+
+from kesoku.messages.enums import MessageRole, MessageStatus, MessageType
+from kesoku.messages.lifecycle import ChangeKind, DeliveryState, Purpose
+from kesoku.store import tables
+from kesoku.store.engine import Link
+
+_OBJECT, _ARRAY, _ANY = "object", "array", ""
+_JSON: dict[Table, dict[str, str]] = {
+    tables.messages: {"content": _OBJECT, "source": _OBJECT, "metadata": _OBJECT},
+    tables.message_versions: {"body": _OBJECT},
+    tables.turns: {"prompt_ids": _ARRAY, "metrics": _OBJECT},
+    tables.steps: {"request": _OBJECT, "reply": _OBJECT, "usage": _OBJECT},
+    tables.deliveries: {"body": _OBJECT, "platform_ids": _ARRAY},
+    tables.questions: {"question": _OBJECT, "purpose": _OBJECT, "who": _ARRAY},
+    tables.state: {"value": _ANY},
+}
+"""Which columns hold JSON, and of what type at the top."""
+_WORDS: dict[Table, dict[str, type[StrEnum]]] = {
+    tables.messages: {"role": MessageRole, "type": MessageType, "status": MessageStatus},
+    tables.deliveries: {"purpose": Purpose, "state": DeliveryState},
+    tables.events: {"kind": ChangeKind, "before": MessageStatus, "after": MessageStatus},
+}
+"""Which columns hold a word out of a few."""
+_NAMED = 5
+"""Rows of a table that are named."""
+
+
+def damage(link: Link) -> list[str]:
+    """One line for each table with damaged rows: how many, in which columns, and which rows the first are."""
+    return [line for table in tables.METADATA.sorted_tables if (line := _line(link, table))]
+
+
+def _line(link: Link, table: Table) -> str | None:
+    wrong = {column.name: f"coalesce({_wrong(table, column)}, 0)" for column in table.columns}
+    counts = ", ".join(f"sum({each})" for each in wrong.values())
+    anything = " OR ".join(wrong.values())
+    ((number, *found),) = link.script(f"SELECT count(*), {counts} FROM {table.name} WHERE {anything}")  # noqa: S608
+    if not number:
+        return None
+    rows = link.script(f"SELECT rowid FROM {table.name} WHERE {anything} ORDER BY rowid LIMIT {_NAMED}")  # noqa: S608
+    columns = ", ".join(name for name, count in zip(wrong, found, strict=True) if count)
+    more = ", ..." if number > _NAMED else ""
+    return f"{number} damaged row(s) in {table.name} ({columns}): rowid {', '.join(str(row) for (row,) in rows)}{more}"
+
+
+def _wrong(table: Table, column: Column[object]) -> str:
+    """The condition that a cell is not what it should be; NULL for one that may be missing, and is."""
+    name, shape = column.name, _JSON.get(table, {}).get(column.name)
+    if isinstance(column.type, Integer):
+        return f"typeof({name}) <> 'integer'" + (f" AND {name} IS NOT NULL" if column.nullable else "")
+    if shape is not None:
+        text = f"CAST({name} AS TEXT)"
+        right = f"json_type({text}) = '{shape}'" if shape else "1"
+        return f"NOT CASE WHEN json_valid({text}) THEN {right} ELSE {name} IS NULL END"
+    words = _WORDS.get(table, {}).get(column.name)
+    if words is not None:
+        return f"{name} NOT IN ({', '.join(_quoted(words))})"
+    return f"typeof({name}) NOT IN ('text', 'blob', 'null')"
+
+
+def _quoted(words: Iterable[StrEnum]) -> Iterator[str]:
+    return (f"'{word.value}'" for word in words)
