@@ -7,6 +7,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from kesoku.errors import StoreError
 from kesoku.ports import Clock
 from kesoku.tools import patience
 
@@ -47,6 +48,11 @@ async def stop(task: "asyncio.Future[Any]", *, grace: float = _GRACE) -> None:
     if task.done():
         with contextlib.suppress(asyncio.CancelledError):
             task.exception()
+
+
+def pause(error: Exception, attempts: int) -> float:
+    """Seconds until our own work is tried again; a store that has room again is not kept waiting."""
+    return backoff(attempts, longest=patience.AGAIN if isinstance(error, StoreError) else 60.0)
 
 
 def backoff(attempts: int, *, first: float = 1.0, longest: float = 300.0) -> float:

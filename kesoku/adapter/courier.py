@@ -20,6 +20,7 @@ from kesoku.adapter.pace import Pacer
 from kesoku.adapter.part import EXTRA, decode, row
 from kesoku.adapter.policy import DeliveryPolicy
 from kesoku.adapter.spi import Adapter, Finds
+from kesoku.adapter.staging import unreadable
 from kesoku.errors import Ambiguous, Hold, LoginNeeded, Refused, RetryLater
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Delivery, DeliveryState
@@ -147,8 +148,7 @@ class Courier:
     async def _advance(self, trip: Trip, part: Delivery) -> tuple[Delivery, Record | None]:
         match part.state:
             case DeliveryState.SENDING:  # left behind by a process that ended, or by a ledger that failed
-                doubt = _doubt(part, "sending was cut off")
-                return await self._ledger.move(part, DeliveryState.AMBIGUOUS, error=doubt), None
+                return await self._cut_off(part), None
             case DeliveryState.AMBIGUOUS:
                 return await self._resolve(trip, part)
             case DeliveryState.HELD:
@@ -157,6 +157,13 @@ class Courier:
                 await self._due(part)
         self.check(trip)
         return await self._send(trip, part)
+
+    async def _cut_off(self, part: Delivery) -> Delivery:
+        """A send that nobody saw end. At this machine a line that is there twice does no harm, and a lost one does."""
+        reason = "sending was cut off"
+        if self._capabilities.local:
+            return await self._ledger.move(part, DeliveryState.PLANNED, error=reason)
+        return await self._ledger.move(part, DeliveryState.AMBIGUOUS, error=_doubt(part, reason))
 
     async def _resolve(self, trip: Trip, part: Delivery) -> tuple[Delivery, Record | None]:
         """The same key again, else a look, else one blind retry (N-02)."""
@@ -182,6 +189,10 @@ class Courier:
             return await self._flown(trip, part, changes)
 
     async def _flown(self, trip: Trip, part: Delivery, changes: dict[str, str]) -> tuple[Delivery, Record | None]:
+        outgoing = decode(part.body)
+        for each in outgoing.files:
+            if why := await asyncio.to_thread(unreadable, each.path):
+                return await self._ledger.move(part, DeliveryState.REFUSED, error=why), None
         if part.state is not DeliveryState.AMBIGUOUS or part.first_sent_at is None:
             first = self._clock.now()  # whatever was tried before surely did not arrive
         else:
@@ -191,7 +202,7 @@ class Courier:
             part, DeliveryState.SENDING, attempts=attempts, first_sent_at=first, next_attempt_at=None, **changes
         )
         trip.spoke.clear()
-        call = self._adapter.send(part.address, decode(part.body), part.send_key)
+        call = self._adapter.send(part.address, outgoing, part.send_key)
         result = await attempt(within(self._clock, self._policy.send_timeout, call))
         if isinstance(result, Failure):
             return await self._set_back(part, result.error), None
@@ -222,14 +233,18 @@ class Courier:
 
     async def _due(self, part: Delivery) -> None:
         if part.next_attempt_at is not None:
-            await self._clock.sleep((part.next_attempt_at - self._clock.now()) / 1e6)
+            await self._clock.sleep(self._left(part, part.next_attempt_at))
+
+    def _left(self, part: Delivery, due: int) -> float:
+        """Seconds until a part is due; a clock that stands before the last attempt was set back."""
+        return (due - max(self._clock.now(), part.first_sent_at or 0)) / 1e6
 
     async def _released(self, trip: Trip, part: Delivery) -> None:
         """Until the person speaks, or the time that was named has come and the adapter is logged in."""
         if part.next_attempt_at is None:
             await trip.spoke.wait()
             return
-        seconds = (part.next_attempt_at - self._clock.now()) / 1e6
+        seconds = self._left(part, part.next_attempt_at)
         if seconds > 0:
             result = await attempt(within(self._clock, seconds, trip.spoke.wait()))
             if not isinstance(result, Failure):

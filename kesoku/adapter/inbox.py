@@ -3,11 +3,11 @@
 import difflib
 import logging
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from kesoku.adapter.access import APPROVE, TALK, Access, Doorkeeper, Throttle
 from kesoku.adapter.attempt import Failure, attempt, within
@@ -27,6 +27,9 @@ from kesoku.messages.lifecycle import Asked
 from kesoku.messages.record import Address, Post, Record
 from kesoku.ports import Transaction
 from kesoku.render import header, printable_name
+from kesoku.tools.patience import outwait
+
+T = TypeVar("T")
 
 _COMMAND = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?", re.DOTALL)
 _REMEMBERED = 4096
@@ -170,7 +173,7 @@ class GatewayInbox:
         if not posts and cursor is None:
             return []
         durable = None if cursor is None else (scope_of(self._chatbot_id), *cursor)
-        return await self._gateway.accept(posts, catch_up=catch_up, cursor=durable)
+        return await self._stored(lambda: self._gateway.accept(posts, catch_up=catch_up, cursor=durable))
 
     async def _is_special(self, prompt: Prompt) -> bool:
         """Whether a prompt is a command, or said where a question is open; those are handled one by one."""
@@ -323,7 +326,13 @@ class GatewayInbox:
         if isinstance(event, Pressed | Command) and self._answers and await self._at_once(event, text):
             return []
         post = Post(message=make.notice(text, reason="reply"), address=event.address, keys=tuple(keys))
-        return [await self._gateway.post(post)]
+        return [await self._stored(lambda: self._gateway.post(post))]
+
+    async def _stored(self, write: Callable[[], Awaitable[T]]) -> T:
+        """Wait for a store that is full or locked, and with us who hands in more. A person who sits here is told."""
+        if self.access.local:
+            return await write()
+        return await outwait("store what came in", write, sleep=self._clock.sleep)
 
     async def _at_once(self, event: Pressed | Command, text: str) -> bool:
         if self._answers is None:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from kesoku.adapter.attempt import Failure, attempt, backoff, stop
+from kesoku.adapter.attempt import Failure, attempt, pause, stop
 from kesoku.errors import StoreError
 from kesoku.messages.record import Address
 from kesoku.ports import Clock
@@ -77,9 +77,9 @@ class Lanes:
         while isinstance(result := await attempt(_run(self._handle, lane, item)), Failure):
             tries += 1
             _log.error("delivery of %s in %s failed: %s", item, lane.address, result, exc_info=result.error)
-            if tries >= _TRIES and not isinstance(result.error, StoreError):
+            if tries >= _TRIES and not (isinstance(result.error, StoreError) and result.error.passes):
                 return
-            await self._clock.sleep(backoff(tries, longest=60.0))
+            await self._clock.sleep(pause(result.error, tries))
 
 
 async def _run(handle: Handle, lane: Lane, item: str) -> None:

@@ -1,6 +1,7 @@
 """The ledger of what goes out: every step of a part is committed before the outbox goes on (store rule 9)."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kesoku.adapter.outgoing import Receipt
@@ -10,8 +11,11 @@ from kesoku.messages.lifecycle import Delivery, DeliveryState, Purpose
 from kesoku.messages.record import Record
 from kesoku.messages.status import sources_of
 from kesoku.ports import Clock, Store, Transaction
+from kesoku.tools.patience import outwait
 
 ACTOR = "outbox"
+_SENT_AGAIN = 1.0
+"""Seconds until a receipt that the store did not take is stored again; nobody else has it."""
 
 
 def waiting_since(tx: Transaction, record: Record) -> int:
@@ -32,16 +36,30 @@ class Ledger:
         return await self._store.write(lambda tx: tx.deliveries.plan(parts))
 
     async def move(self, part: Delivery, to: DeliveryState, **changes: Any) -> Delivery:
-        """The part in its next state. Raises DeliveryConflict if it is not where it was read."""
-        return await self._store.write(lambda tx: self._moved(tx, part, to, changes))
+        """The part in its next state. Raises DeliveryConflict if it is not where it was read.
+
+        A store that is away is waited for: whoever goes on in doubt would spend the one blind retry on it.
+        """
+        first = iter([True])
+
+        def write() -> Awaitable[Delivery]:
+            again = not next(first, False)
+            return self._store.write(lambda tx: self._moved(tx, part, to, changes, again=again))
+
+        return await outwait("note a step of a delivery", write, sleep=self._clock.sleep, again=_SENT_AGAIN)
 
     async def sent(self, part: Delivery, receipt: Receipt, *, closes: Record | None) -> tuple[Delivery, Record | None]:
         """The platform took it; `closes` is the record that is delivered with this part, moved in the same commit.
 
-        Returns the part and the delivered record, None if the record stays as it was.
+        Returns the part and the delivered record, None if the record stays as it was. A store that is full or locked is
+        waited for: whoever forgot the receipt would send once more.
         """
 
         def operation(tx: Transaction) -> tuple[Delivery, Record | None]:
+            for known in tx.deliveries.of(part.message_id, part.purpose):
+                # Noted by an earlier try whose outcome was not seen.
+                if known.part == part.part and known.platform_ids == receipt.platform_ids != ():
+                    return known, closes and tx.messages.get(closes.id)
             after = self._moved(tx, part, DeliveryState.SENT, {"platform_ids": receipt.platform_ids})
             if part.purpose is Purpose.FINAL:
                 tx.messages.add_keys(part.address.chatbot_id, receipt.platform_ids, part.message_id)
@@ -49,7 +67,9 @@ class Ledger:
                 return after, None
             return after, self._closed(tx, closes, MessageStatus.DELIVERED, "sent")
 
-        return await self._store.write(operation)
+        return await outwait(
+            "note what was sent", lambda: self._store.write(operation), sleep=self._clock.sleep, again=_SENT_AGAIN
+        )
 
     async def close(self, record: Record, to: MessageStatus, reason: str) -> Record | None:
         """Move the message itself; None if it was moved before, or cannot get there (a thought that was refused)."""
@@ -63,7 +83,13 @@ class Ledger:
         """A live message is gone."""
         await self._store.write(lambda tx: tx.deliveries.remove(live.message_id, live.purpose))
 
-    def _moved(self, tx: Transaction, part: Delivery, to: DeliveryState, changes: dict[str, Any]) -> Delivery:
+    def _moved(
+        self, tx: Transaction, part: Delivery, to: DeliveryState, changes: dict[str, Any], *, again: bool = False
+    ) -> Delivery:
+        """`again`: an earlier try, whose outcome was not seen, may have moved it already."""
+        done = replace(part, state=to, **changes)
+        if again and done in tx.deliveries.of(part.message_id, part.purpose):
+            return done
         after = tx.deliveries.move(part.message_id, part.part, part.purpose, to, at=self._clock.now(), **changes)
         if after is None:
             raise DeliveryConflict(message_id=part.message_id, part=part.part, state=part.state, to=to)

@@ -9,6 +9,7 @@ import hashlib
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from kesoku.adapter.attempt import Failure, attempt, backoff, stop, within
@@ -28,6 +29,7 @@ from kesoku.messages.lifecycle import Delivery, DeliveryState, Purpose
 from kesoku.messages.record import Address, Record
 from kesoku.messages.visibility import Presentation
 from kesoku.ports import Clock, Store, Transaction
+from kesoku.tools.patience import outwait
 
 _DRAWN = frozenset({Presentation.LIVE, Presentation.FOLDED})
 _TRIES = 5
@@ -202,15 +204,17 @@ class LiveBoard:
         await self._ledger.edit(bar.row)
 
     async def _leave(self, bar: _Bar, end: TurnEnd) -> None:
-        rows = await self._store.read(lambda tx: tx.deliveries.of(bar.turn_id, Purpose.LIVE))
-        for each in rows:
+        for each in await outwait("close a live status", lambda: self._rows(bar), sleep=self._clock.sleep):
             for tries in range(1, _TRIES + 1):
                 done = await attempt(self._finish(bar, each, end))
                 if not isinstance(done, Failure):
-                    await self._ledger.forget(each)
+                    await outwait("forget a live status", partial(self._ledger.forget, each), sleep=self._clock.sleep)
                     break
                 _log.warning("the live status of turn %s was not closed: %s", bar.turn_id, done)
                 await self._clock.sleep(backoff(tries))
+
+    async def _rows(self, bar: _Bar) -> list[Delivery]:
+        return await self._store.read(lambda tx: tx.deliveries.of(bar.turn_id, Purpose.LIVE))
 
     async def _finish(self, bar: _Bar, each: Delivery, end: TurnEnd) -> None:
         ids = each.platform_ids or await self._lost(each)

@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
-from kesoku.adapter.attempt import Failure, attempt, backoff, stop, within
+from kesoku.adapter.attempt import Failure, attempt, pause, stop, within
 from kesoku.adapter.composer import Composer
 from kesoku.adapter.core import Core
 from kesoku.adapter.courier import Courier, Moot, Stale, Trip
@@ -18,18 +18,24 @@ from kesoku.adapter.live import LiveBoard
 from kesoku.adapter.manifest import Manifest
 from kesoku.adapter.outgoing import Draft, Receipt
 from kesoku.adapter.pace import Pacer
+from kesoku.adapter.part import is_damaged
 from kesoku.adapter.planner import Planner
 from kesoku.adapter.recent import Recent
 from kesoku.adapter.route import WAITING, Route, route, visible_draft, waits
 from kesoku.adapter.spi import HearsDelivered, HearsInterrupted
 from kesoku.adapter.state import StoreState
 from kesoku.adapter.typist import Typist
+from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Change, ChangeKind, Delivery, DeliveryState, Lease, Serving
 from kesoku.messages.record import Address, Record
 from kesoku.ports import Transaction
+from kesoku.tools.patience import outwait
 
 _LOOK_BACK = 50
+_DAMAGED = "a part of it can no longer be read: its row in the database is damaged"
+_STEADY = 300.0
+"""Seconds after which a failure of reading the log is a first one again."""
 _log = logging.getLogger(__name__)
 
 
@@ -125,20 +131,21 @@ class Outbox:
         failures = 0
         try:
             while True:
+                began = self._clock.monotonic()
                 failed = await attempt(self._serve())
-                failures += 1
+                failures = 1 if self._clock.monotonic() - began > _STEADY else failures + 1
                 _log.error("the outbox of %s reads the log again: %s", self._chatbot_id, failed)
-                await self._clock.sleep(backoff(failures, longest=60.0))
+                await self._clock.sleep(pause(failed.error, failures))
         finally:
             if unwatch:
                 unwatch()
             await self._aclose()
 
-    async def _serve(self) -> None:
+    async def _serve(self) -> NoReturn:
         async with self._gateway.listen(self._mine) as changes:
             await self._begin(await self._store.read(self._snapshot))
-            async for change in changes:
-                self._follow(change)
+            while True:
+                self._follow(await anext(changes))
 
     def spoke(self, address: Address) -> None:
         """A person said something at this address: what is held there may go out (the inbox calls this)."""
@@ -232,7 +239,7 @@ class Outbox:
             await self._hook(self._adapter.interrupted(turn_id, prompt.address))
 
     async def _answered_later(self, turn_id: str) -> bool:
-        turn = await self._store.read(lambda tx: tx.messages.turn(turn_id))
+        turn = await self._read(lambda tx: tx.messages.turn(turn_id))
         return any(record.kind == "answer" and record.status in WAITING for record in turn)
 
     async def _quiet(self, address: Address, turn_id: str, *, for_good: bool = True) -> None:
@@ -275,9 +282,13 @@ class Outbox:
                 await self._ledger.close(record, MessageStatus.ERROR, "the turn that asks this is over")
             case Route.SEND:
                 await self._send(lane, sight)
-        if course is not Route.LEAVE and record.kind == "answer" and self._live and record.turn_id:
+        if record.kind == "answer" and self._live and record.turn_id:
             outcome = turn or MessageStatus.PROCESSED
             self._spawn(self._live.close(record.turn_id, outcome.value, record))
+
+    async def _read(self, operation: Callable[[Transaction], list[Any]]) -> list[Any]:
+        """For what comes behind a change that is stored: nobody would come back to it."""
+        return await outwait("read the store", lambda: self._store.read(operation), sleep=self._clock.sleep)
 
     def _look(self, tx: Transaction, message_id: str) -> _Sight | None:
         record = tx.messages.get(message_id)
@@ -306,7 +317,7 @@ class Outbox:
             lane.spoke.set()
         delivered = await self._carried(lane, sight)
         if delivered and isinstance(self._adapter, HearsDelivered):
-            parts = await self._store.read(lambda tx: tx.deliveries.of(record.id))
+            parts = await self._read(lambda tx: tx.deliveries.of(record.id))
             await self._delivered(delivered, [Receipt(platform_ids=each.platform_ids) for each in parts])
 
     async def _carried(self, lane: Lane, sight: _Sight) -> Record | None:
@@ -320,6 +331,9 @@ class Outbox:
         )
         try:
             self._courier.check(trip)
+            if any(map(is_damaged, sight.parts)):
+                await self._lose(record)
+                return None
             parts = list(sight.parts) or await self._planner.plan(record, sight.prompt, lane.spoke)
             return None if parts is None else await self._courier.deliver(trip, record, parts)
         except Stale:
@@ -327,6 +341,13 @@ class Outbox:
         except Moot:
             await self._show(lane, record.id)
         return None
+
+    async def _lose(self, record: Record) -> None:
+        """End a message of which nobody knows any more what was to be sent; the person learns that it is missing."""
+        _log.error("message %s for %s was not delivered: %s", record.id, record.address, _DAMAGED)
+        if await self._ledger.close(record, MessageStatus.ERROR, _DAMAGED) and record.kind == "answer":
+            notice = make.notice(f"⚠️ My answer was not sent: {_DAMAGED}. Please ask me again.", reason="reply")
+            await self._gateway.post(record.beside(notice))
 
     async def _delivered(self, record: Record | None, receipts: Sequence[Receipt]) -> None:
         """The hook runs once: only the move that won returns the record (K-154)."""

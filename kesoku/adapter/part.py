@@ -29,6 +29,15 @@ def decode(body: str) -> Outgoing:
     return Outgoing(files=files, buttons=buttons, **plain)
 
 
+def is_damaged(part: Delivery) -> bool:
+    """Whether a stored part is not what was planned."""
+    return part.part < 0 or part.hash != _hash(part.body)
+
+
+def _hash(body: str) -> str:
+    return hashlib.sha256(body.encode(errors="surrogatepass")).hexdigest()
+
+
 def send_key(message_id: str, part: int, purpose: Purpose = Purpose.FINAL) -> str:
     """24 characters of a-z and 2-7, the same for every attempt at a part; short enough for any platform."""
     digest = hashlib.blake2b(f"{message_id}\0{purpose}\0{part}".encode(errors="surrogatepass"), digest_size=15)
@@ -58,7 +67,7 @@ def row(
         address=address,
         purpose=purpose,
         body=body,
-        hash=hashlib.sha256(body.encode()).hexdigest(),
+        hash=_hash(body),
         send_key=send_key(message_id, part, purpose),
     )
 

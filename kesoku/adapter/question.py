@@ -20,6 +20,8 @@ ALWAYS = "always"
 """The choice that is remembered for the session and the tool."""
 DEADLINE = "deadline"
 """Who answered when nobody did."""
+_LOOK = 1.0
+"""Seconds after which an answer is looked for that nobody announced."""
 _YES = ("yes", "y", "allow", "approve", "ok")
 _NO = ("no", "n", "deny", "refuse")
 
@@ -78,7 +80,7 @@ class Approvals:
             if ALWAYS in question.choices and await self._is_remembered(call):
                 return ALWAYS
             asked = await self._put(question, call, who=(ADMINS,) if admins_only else ())
-            choice = await self._answer(asked)
+            choice = await self._answer(asked, question.deadline or 0.0)
             if choice == ALWAYS:
                 await self._remember(call, question)
         return choice
@@ -108,21 +110,24 @@ class Approvals:
 
         return await self._store.write(operation)
 
-    async def _answer(self, asked: Asked) -> str | None:
+    async def _answer(self, asked: Asked, latest: float) -> str | None:
+        """Wait until the deadline of the question, but no longer than until `latest` would be now: neither a clock that
+        is set back meanwhile nor one that was set back since the question was put makes the wait longer."""
         changed = asyncio.Event()
         undo = self._store.on_commit(changed.set)
         question_id, deadline = asked.question.id, asked.question.deadline or 0.0
+        end = self._clock.monotonic() + latest - self._clock.now() / 1e6
         try:
             while True:
                 changed.clear()
                 now = await self._store.read(lambda tx: tx.questions.get(question_id))
                 if now is None or now.answer is not None:
                     return (now.answer if now else None) or None
-                left = deadline - self._clock.now() / 1e6
+                left = min(deadline - self._clock.now() / 1e6, end - self._clock.monotonic())
                 if left <= 0:
                     await self._expire(question_id)
                 else:
-                    await attempt(within(self._clock, left, changed.wait()))
+                    await attempt(within(self._clock, min(left, _LOOK), changed.wait()))
         finally:
             undo()
 

@@ -51,6 +51,15 @@ async def read_file(path: Path) -> AsyncIterator[bytes]:
             yield piece
 
 
+def unreadable(path: Path) -> str | None:
+    """Why a file cannot be read as `read_file` reads it; None if it can."""
+    try:
+        _open_regular(path).close()
+    except OSError as error:
+        return f"it cannot be read ({error.strerror})"
+    return None
+
+
 class Staging:
     """A folder a session under `root`. Equal content under an equal name is stored once."""
 

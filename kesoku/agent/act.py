@@ -13,6 +13,7 @@ from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import MediaBlock
 from kesoku.ports import Approver, Clock, Gateway
 from kesoku.tools.context import ToolContext
+from kesoku.tools.patience import TRIES, outwait
 from kesoku.tools.registry import Policy, Toolbox
 from kesoku.tools.runner import Outcome
 from kesoku.tools.runner import call as run_call
@@ -66,7 +67,12 @@ class Actor:
             outcome = await self._run(call)
             files = [await self._keep(call, each) for each in outcome.media]
             answered, result = _respond(message, outcome, files)
-        await self._gateway.respond(turn.fence, call, result, answered)
+        await outwait(
+            "store the result of a tool",
+            lambda: self._gateway.respond(turn.fence, call, result, answered),
+            sleep=self._clock.sleep,
+            tries=TRIES,
+        )
 
     async def _run(self, call: Record) -> Outcome:
         content = call.message.content
@@ -88,7 +94,12 @@ class Actor:
             choices=(YES, NO, ALWAYS),
             deadline=self._clock.now() / 1_000_000 + self._approval_seconds,
         )
-        choice = await self._approver.ask(question, call=call, admins_only=self._admins_only(call.address))
+        choice = await outwait(
+            "ask a person",
+            lambda: self._approver.ask(question, call=call, admins_only=self._admins_only(call.address)),
+            sleep=self._clock.sleep,
+            tries=TRIES,
+        )
         if choice in {YES, ALWAYS}:
             return None
         if choice is None:

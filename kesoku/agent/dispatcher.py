@@ -11,13 +11,14 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Change, Claim, Fence, Serving
 from kesoku.messages.record import Record
 from kesoku.ports import Clock, Gateway
+from kesoku.tools.patience import outwait
 
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 _CLAIMS = 16
-"""Claims that are made at once."""
+"""Claims of one transaction: others wait for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,9 @@ class DispatchLimits:
     turns: int = 8
     """Turns that run at once."""
     beat: float = 5.0
-    """Between two renewals, two recoveries, and two looks for work that no event announced."""
+    """Between two renewals of the leases, and before a failed operation is tried again."""
+    sweep: float = 1.0
+    """Between two recoveries, and two looks for work that no event announced."""
     patience: float = 20.0
     """A turn whose lease could not be renewed for so long is given up before the lease runs out (C-32)."""
     drain: float = 30.0
@@ -69,6 +72,7 @@ class Dispatcher:
         self._owner, self._limits = owner, limits or DispatchLimits()
         self._running: dict[Fence, _Run] = {}
         self._releases: set[asyncio.Task[None]] = set()
+        self._idle: frozenset[Fence] = frozenset()
         self._wake = asyncio.Event()
         self._stopping = False
 
@@ -97,21 +101,20 @@ class Dispatcher:
             try:
                 await self._fill()
             except StoreError as error:
+                if not error.passes:
+                    raise
                 _log.warning("cannot claim, trying again: %s", error)
             await self._wake.wait()
 
     async def _fill(self) -> None:
-        """Claim one, then twice as many at once while all of them find something: the store commits them together."""
-        batch, found = 1, [True]
-        while all(found) and not self._stopping and (room := self._limits.turns - len(self._running)) > 0:
-            found = await asyncio.gather(*(self._claim_one() for _ in range(min(batch, room))))
-            batch = min(2 * batch, _CLAIMS)
-
-    async def _claim_one(self) -> bool:
-        claim = await self._gateway.claim(self._owner, self._serving)
-        if claim is not None:
-            self._start(claim)
-        return claim is not None
+        """Claim until there is no room, or nothing that may run."""
+        full = True
+        while full and not self._stopping and (room := self._limits.turns - len(self._running)) > 0:
+            most = min(room, _CLAIMS)
+            claims = await self._gateway.claims(self._owner, self._serving, most=most)
+            for claim in claims:
+                self._start(claim)
+            full = len(claims) == most
 
     def _start(self, claim: Claim) -> None:
         task = asyncio.create_task(self._attend(claim), name=f"turn {claim.prompt.id}")
@@ -127,20 +130,22 @@ class Dispatcher:
             raise
         except BaseException as error:
             # Not even the failure could be stored. A store comes back; for a bug the slow recovery is soon enough.
+            self._running[claim.fence].stopped = True  # it must not be cut off while it waits for the store
             await self._clock.sleep(self._limits.beat)
             await self._release(claim.fence, requeue=isinstance(error, StoreError))
             raise
 
     async def _release(self, fence: Fence, *, requeue: bool) -> None:
         """Give the prompt back; nothing happens if it was finished, interrupted or taken over."""
-        try:
-            await self._gateway.release(fence, requeue=requeue)
-        except StoreError as error:
-            if self._stopping:  # this process ends, and its leases with it: recovery takes them back
-                raise
-            _log.warning("cannot release %s, trying again: %s", fence.session_id, error)
+        while True:
+            try:
+                return await self._gateway.release(fence, requeue=requeue)
+            except StoreError as error:
+                # A process that ends takes its leases along: recovery takes them back.
+                if self._stopping or not error.passes:
+                    raise
+                _log.warning("cannot release %s, trying again: %s", fence.session_id, error)
             await self._clock.sleep(self._limits.beat)
-            await self._release(fence, requeue=requeue)
 
     def _ended(self, claim: Claim, task: asyncio.Task[None]) -> None:
         run = self._running.pop(claim.fence)
@@ -153,10 +158,17 @@ class Dispatcher:
             _log.error("turn %s ended without a trace in the store", claim.prompt.id, exc_info=error)
 
     def _concerns(self, change: Change) -> bool:
-        """New work that we serve, or anything about a prompt that runs here."""
-        record = change.record
-        waits = record.status is MessageStatus.PENDING_AGENT and self._serving.covers(record.address)
-        return waits or any(run.prompt_id == record.id for run in self._running.values())
+        """Work that we serve, or the interruption of a prompt that runs here."""
+        ended = change.record.status is MessageStatus.INTERRUPTED
+        return self._is_work(change) or (
+            ended and any(run.prompt_id == change.record.id for run in self._running.values())
+        )
+
+    def _is_work(self, change: Change) -> bool:
+        """Whether a prompt waits that we serve, or another process ended a turn behind which one may wait."""
+        waits = change.record.status is MessageStatus.PENDING_AGENT
+        freed = change.before is MessageStatus.PROCESSING and change.actor != self._owner
+        return (waits or freed) and self._serving.covers(change.record.address)
 
     async def _watch(self, changes: AsyncIterator[Change]) -> None:
         """Wake up for new work; stop turns whose prompt was interrupted, whoever did it (C-30).
@@ -166,7 +178,7 @@ class Dispatcher:
         """
         while True:
             change = await self._patiently("read the event log", changes.__anext__)
-            if change.record.status is MessageStatus.PENDING_AGENT:
+            if self._is_work(change):
                 self._wake.set()
             if change.record.status is MessageStatus.INTERRUPTED:
                 self._interrupt(change.record)
@@ -182,7 +194,7 @@ class Dispatcher:
             if count := await self._patiently("recover", self._gateway.recover):
                 _log.warning("%d prompt(s) of dead or stalled workers wait again", count)
             self._wake.set()
-            await self._clock.sleep(self._limits.beat)
+            await self._clock.sleep(self._limits.sweep)
 
     async def _beat(self) -> None:
         """Renew the leases of this process; a turn that has lost its lease is stopped."""
@@ -195,6 +207,14 @@ class Dispatcher:
                     run.renewed = self._clock.monotonic()
                 else:
                     run.stop("its lease was lost")
+            await self._free(held - before.keys())
+
+    async def _free(self, idle: frozenset[Fence]) -> None:
+        """Give back leases of this process that no turn has used for two beats, for they would be renewed for ever: of
+        a claim whose outcome was not seen, or a turn whose release failed."""
+        for fence in idle & self._idle:
+            await self._release(fence, requeue=True)
+        self._idle = idle - self._running.keys()
 
     async def _guard(self) -> None:
         """Stop turns whose lease could not be renewed, even while a renewal hangs."""
@@ -205,13 +225,7 @@ class Dispatcher:
                     run.stop("its lease could not be renewed")
 
     async def _patiently(self, what: str, operation: Callable[[], Awaitable[T]]) -> T:
-        """Do it as soon as the store allows it: it may be locked or full for a while."""
-        while True:
-            try:
-                return await operation()
-            except StoreError as error:
-                _log.warning("cannot %s, trying again: %s", what, error)
-                await self._clock.sleep(self._limits.beat)
+        return await outwait(what, operation, sleep=self._clock.sleep, again=self._limits.beat)
 
     async def _drain(self) -> None:
         """Let running turns end, for a while."""

@@ -1,24 +1,31 @@
 """How a turn is read from the store and written to it. Every write carries the fence (N-06)."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
 
 from kesoku.agent.budget import Budget
 from kesoku.agent.metrics import turn_metrics
 from kesoku.agent.seam import joined
 from kesoku.agent.think import Asked
 from kesoku.agent.turn import Turn
+from kesoku.errors import StoreError
 from kesoku.history.codec import replay_state, reply_to_json
+from kesoku.history.trace import Trace, Traces, traced
 from kesoku.history.window import window
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.kinds import Answer, SystemNote, ToolCall, UserPrompt
-from kesoku.messages.lifecycle import Claim, Step
-from kesoku.messages.message import Message
+from kesoku.messages.lifecycle import Claim, Fence, Step
+from kesoku.messages.message import Message, same_content
 from kesoku.messages.record import Post, Record
 from kesoku.messages.turn import CallBlock, Finish, Reply, TextBlock
-from kesoku.ports import Clock, Gateway, Store, Transaction
+from kesoku.ports import Clock, Drafts, Gateway, Store, Transaction
+from kesoku.tools.patience import AGAIN, TRIES, outwait
+
+T = TypeVar("T")
 
 STOPPED = "The turn ended before this tool returned. It may have had effects; its output is lost."
 """The result of a call that a limit or a failure stopped."""
@@ -26,19 +33,44 @@ _UNTRUSTED = {Finish.BLOCKED, Finish.REFUSED, Finish.MALFORMED, Finish.GARBLED}
 """Replies whose calls, if there are any, are not to be trusted."""
 
 
-class Journal:
-    """Reads turns and appends to them. Methods raise Deposed once the turn is no longer ours."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """A step of a turn that is not stored yet."""
 
-    def __init__(self, gateway: Gateway, store: Store, clock: Clock, *, records: int, budget: Budget) -> None:
+    turn: Turn
+    """The turn before it."""
+    step: Step
+    posts: tuple[Post, ...]
+    """Its thoughts and calls."""
+    reply: Reply
+    """What the model said, with our ids on the calls."""
+    trace: Trace
+
+    @property
+    def later(self) -> Turn:
+        """The turn with the step, but without its thoughts and calls."""
+        return replace(self.turn, steps=(*self.turn.steps, self.step))
+
+
+class Journal:
+    """Reads turns and appends to them. Methods raise Deposed once the turn is no longer ours.
+
+    A store that is away for a moment is waited for; then the operation is done again, which may be its second time.
+    """
+
+    def __init__(
+        self, gateway: Gateway, store: Store, clock: Clock, drafts: Drafts, *, records: int, budget: Budget
+    ) -> None:
         self._gateway, self._store, self._clock, self._records = gateway, store, clock, records
-        self._budget = budget
+        self._drafts, self._budget = drafts, budget
+        self._traces = Traces()
 
     async def open(self, claim: Claim) -> Turn:
         """The turn of a claim, as far as it got before: calls that never ended have their synthetic result."""
-        turn, broken = await self._store.read(lambda tx: self._opened(tx, claim))
+        turn, broken = await self._read(lambda tx: self._opened(tx, claim))
         if broken:
-            await self._gateway.repair(claim.fence)
-            turn, _ = await self._store.read(lambda tx: self._opened(tx, claim))
+            await self._outwait("mend what was cut off", lambda: self._gateway.repair(claim.fence))
+            turn, _ = await self._read(lambda tx: self._opened(tx, claim))
         return turn
 
     def _opened(self, tx: Transaction, claim: Claim) -> tuple[Turn, bool]:
@@ -60,12 +92,12 @@ class Journal:
     def _past(self, tx: Transaction, prompt: Record) -> Iterator[Record]:
         """What a turn looks back on. Behind its prompt stands the end of the turn that ran when it was asked."""
         behind = window(prompt.session_n, self._records)
-        found = tx.messages.session(prompt.session_id, after_n=behind, limit=2 * self._records)
+        found = tx.messages.past(prompt.session_id, after_n=behind, limit=2 * self._records)
         return (record for record in found if record.turn_id != prompt.id)
 
     async def read(self, turn: Turn) -> Turn:
         """The turn as it stands now."""
-        return await self._store.read(lambda tx: self._current(tx, turn))
+        return await self._read(lambda tx: self._current(tx, turn))
 
     def _current(self, tx: Transaction, turn: Turn) -> Turn:
         return replace(
@@ -80,17 +112,17 @@ class Journal:
 
     async def join(self, turn: Turn) -> Turn:
         """Take in the prompts that wait for the next step (C-42)."""
-        riders, now = await self._store.read(
-            lambda tx: (tx.messages.riders(turn.fence.session_id), self._current(tx, turn))
-        )
+        riders, now = await self._read(lambda tx: (tx.messages.riders(turn.fence.session_id), self._current(tx, turn)))
         if not riders:
             return now
-        await self._gateway.join(turn.fence, turn.id, round=turn.next_step)
+        joining = self._gateway.join
+        await self._outwait("take in more prompts", lambda: joining(turn.fence, turn.id, round=turn.next_step))
         return await self.read(turn)
 
     async def say(self, turn: Turn, note: SystemNote) -> Turn:
         """Tell the model something before the next step."""
-        stored = await self._gateway.post(self._post(turn, note, turn.next_step), fence=turn.fence)
+        post = self._post(turn, note, turn.next_step)
+        stored = await self._outwait("store a note", lambda: self._gateway.post(post, fence=turn.fence))
         return replace(turn, records=(*turn.records, stored))
 
     async def rewrite(self, turn: Turn, prompt: UserPrompt) -> None:
@@ -100,41 +132,90 @@ class Journal:
             tx.leases.check(turn.fence)
             stored = next(record.message for record in turn.prompts if record.id == prompt.id)
             message = replace(prompt, version=stored.version + 1)
-            tx.messages.rewrite(message, actor=turn.fence.owner, at=self._clock.now())
+            now = tx.messages.get(prompt.id)
+            if now is None or now.message != message or not same_content(now.message, message):
+                tx.messages.rewrite(message, actor=turn.fence.owner, at=self._clock.now())
 
-        await self._store.write(operation)
+        await self._outwait("store a prompt's next version", lambda: self._store.write(operation))
 
-    async def step(self, turn: Turn, asked: Asked, reply: Reply) -> Turn:
-        """Store what the model was sent and what it said; the turn with both."""
+    def note(self, turn: Turn, asked: Asked, reply: Reply) -> Noted:
+        """What the model was sent and what it said, to be stored."""
         reply, said = _messages(reply, cut=turn.can_go_on(reply), begun=turn.begun)
-        sources = [list(source) for each in asked.request.turns for source in each.sources]
+        trace, sources = traced(asked.request, turn.id, turn.next_step, self._traces.get(turn.fence.session_id))
         bound = {"bound": asked.bound} if asked.bound else {}
         step = Step(
             turn_id=turn.id,
             n=turn.next_step,
-            request=FrozenDict({"sources": sources, "digest": asked.request.digest(), **bound}),
+            request=FrozenDict({**sources, "digest": asked.request.digest(), **bound}),
             reply=reply_to_json(reply),
             usage=reply.usage,
             at=self._clock.now(),
             model=asked.model,
             cost=self._budget.cost(asked.model, reply.usage),
         )
-        stored = await self._gateway.step(turn.fence, step, [self._post(turn, each, step.n) for each in said])
-        return replace(turn, records=(*turn.records, *stored), steps=(*turn.steps, step))
+        posts = tuple(self._post(turn, each, step.n) for each in said)
+        return Noted(turn=turn, step=step, posts=posts, reply=reply, trace=trace)
+
+    async def step(self, turn: Turn, asked: Asked, reply: Reply) -> Turn:
+        """Store what the model was sent and what it said; the turn with both."""
+        return await self.keep(self.note(turn, asked, reply))
+
+    async def keep(self, noted: Noted) -> Turn:
+        """Store what is noted; the turn with it."""
+        stored = await self._kept(noted, lambda: self._gateway.step(noted.turn.fence, noted.step, noted.posts))
+        return replace(noted.later, records=(*noted.turn.records, *stored))
+
+    async def answer(self, noted: Noted, answer: Answer) -> None:
+        """Store what is noted together with the answer that it holds, which ends the turn (N-05)."""
+        turn = noted.later
+        metrics, post = turn_metrics(turn, now=self._clock.now()), self._post(turn, answer, len(turn.steps))
+        end = partial(self._gateway.finish, turn.fence, post, status=MessageStatus.PROCESSED, metrics=metrics)
+        await self._kept(noted, lambda: end(step=noted.step, said=noted.posts))
+
+    async def _kept(self, noted: Noted, store: Callable[[], Awaitable[T]]) -> T:
+        stored = await outwait(
+            "store what the model said",
+            store,
+            sleep=self._clock.sleep,
+            tries=TRIES,
+            told=lambda error: self._excuse(noted.turn, noted.reply, error),
+        )
+        self._traces.put(noted.turn.fence.session_id, noted.trace)
+        return stored
+
+    def _excuse(self, turn: Turn, reply: Reply, error: StoreError) -> None:
+        """Tell who watches why what they see does not go on."""
+        step, text = turn.next_step, reply.text
+        if turn.begun:
+            step, text = step - 1, joined(turn.begun.text, text, running=True)
+        note = f"{error}; trying again"
+        thought = reply.thoughts
+        self._drafts.publish(turn.id, turn.address, step=step, thought=thought, text=text, note=note, wait=AGAIN)
 
     async def finish(self, turn: Turn, answer: Answer, status: MessageStatus = MessageStatus.PROCESSED) -> None:
         """End the turn with its answer (N-05); calls that were stopped on the way are answered too."""
         for record in turn.open_calls:
             call, result = make.respond(record.message, error=STOPPED, synthetic=True)  # type: ignore[arg-type]
-            await self._gateway.respond(turn.fence, record, result, call)
+            answered = partial(self._gateway.respond, turn.fence, record, result, call)
+            await self._outwait("store the end of a tool", answered)
         metrics = turn_metrics(turn, now=self._clock.now())
         post = self._post(turn, answer, max(1, len(turn.steps)))
-        await self._gateway.finish(turn.fence, post, status=status, metrics=metrics)
+        await self._finish(turn.fence, post, status, metrics)
 
     async def abandon(self, claim: Claim, answer: Answer) -> None:
         """End a turn that cannot be read in error."""
         post = Post(message=answer, address=claim.prompt.address, session_id=claim.prompt.session_id)
-        await self._gateway.finish(claim.fence, post, status=MessageStatus.ERROR, metrics={})
+        await self._finish(claim.fence, post, MessageStatus.ERROR, {})
+
+    async def _finish(self, fence: Fence, answer: Post, status: MessageStatus, metrics: dict[str, Any]) -> None:
+        finish = self._gateway.finish
+        await self._outwait("store an answer", lambda: finish(fence, answer, status=status, metrics=metrics))
+
+    async def _read(self, operation: Callable[[Transaction], T]) -> T:
+        return await self._outwait("read a turn", lambda: self._store.read(operation))
+
+    async def _outwait(self, what: str, operation: Callable[[], Awaitable[T]]) -> T:
+        return await outwait(what, operation, sleep=self._clock.sleep, tries=TRIES)
 
     @staticmethod
     def _post(turn: Turn, message: Message, round_: int) -> Post:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from kesoku.agent.act import Actor, Keep
 from kesoku.agent.budget import Budget
 from kesoku.agent.hook import Hook, Hooks
-from kesoku.agent.journal import Journal
+from kesoku.agent.journal import Journal, Noted
 from kesoku.agent.judge import answer_text, cut_text, judge_calls, judge_limits, judge_reply
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.signal import Again, Ended, LimitReached
@@ -56,7 +56,9 @@ class TurnLoop:
     ) -> None:
         self._clock, self._limits, self._budget = clock, limits or TurnLimits(), budget or Budget()
         self._request = TurnRequest(system=system, tools=tools.specs())
-        self._journal = Journal(gateway, store, clock, records=self._limits.history_records, budget=self._budget)
+        self._journal = Journal(
+            gateway, store, clock, drafts, records=self._limits.history_records, budget=self._budget
+        )
         self._hooks = Hooks(self._journal, hooks or {}, seconds=self._limits.hook_seconds)
         self._thinker = Thinker(models, drafts)
         self._actor = Actor(
@@ -92,17 +94,21 @@ class TurnLoop:
         await self._journal.abandon(claim, answer)
 
     async def _run(self, turn: Turn) -> None:
+        joined = True  # a claim takes in what waits
         while True:
             try:
                 if not turn.has_news:
-                    turn = await self._think(turn)
+                    noted = await self._think(turn if joined else await self._journal.join(turn))
+                    if answer := _last_words(noted):
+                        return await self._journal.answer(noted, answer)
+                    turn = await self._journal.keep(noted)
+                joined = False
                 if turn.begun:  # what was said meanwhile decides how the answer goes on
                     turn = await self._journal.join(turn)
                 reply = turn.last_reply
                 judge_reply(turn, reply)
                 if not reply.calls:
-                    answer = make.answer(answer_text(turn, reply), provider=reply.provider, model=reply.model)
-                    return await self._journal.finish(turn, answer)
+                    return await self._journal.finish(turn, _answer(turn, reply))
                 turn = await self._act(turn)
                 judge_calls(turn, self._limits)
             except Again as signal:
@@ -120,12 +126,12 @@ class TurnLoop:
             answer = make.error_answer(signal.text, error=signal.error)
         await self._journal.finish(turn, answer, MessageStatus.ERROR)
 
-    async def _think(self, turn: Turn) -> Turn:
-        """One step of the model, stored."""
+    async def _think(self, turn: Turn) -> Noted:
+        """One step of the model."""
         judge_limits(turn, self._limits)
-        turn = await self._hooks.before(await self._journal.join(turn))
+        turn = await self._hooks.before(turn)
         asked, reply = await self._thinker.think(turn, lambda model: self._asked(turn, model))
-        return await self._journal.step(turn, asked, reply)
+        return self._journal.note(turn, asked, reply)
 
     async def _act(self, turn: Turn) -> Turn:
         """The calls of the last step, run and stored."""
@@ -152,6 +158,22 @@ class TurnLoop:
             provider=model.provider,
             active_turn=turn.id,
         )
+
+
+def _last_words(noted: Noted) -> Answer | None:
+    """The answer, if the reply is one and nothing else is to be done: then both are stored in one commit."""
+    turn, reply = noted.later, noted.reply
+    if reply.calls or noted.turn.can_go_on(reply) or turn.open_calls:
+        return None
+    try:
+        judge_reply(turn, reply)
+    except (Again, Ended):
+        return None
+    return _answer(turn, reply)
+
+
+def _answer(turn: Turn, reply: Reply) -> Answer:
+    return make.answer(answer_text(turn, reply), provider=reply.provider, model=reply.model)
 
 
 def _as_far_as(begun: Reply, why: str) -> Answer:

@@ -18,6 +18,6 @@ def turn_metrics(turn: Turn, *, now: int) -> dict[str, Any]:
         "context_tokens": turn.steps[-1].usage.context if turn.steps else 0,
         "turn_tool_calls": len(turn.calls),
         "turn_tokens": turn.usage.thoughts + turn.usage.answer,
-        "turn_time": round((now - turn.started_at) / 1_000_000, 1),
+        "turn_time": round(max(now - turn.started_at, 0) / 1_000_000, 1),
         **cost,
     }

@@ -15,22 +15,18 @@ def refusal(tx: Transaction, post: Post, bounds: FloodBounds, *, at: int, catch_
 
     What comes late in a catch-up was written at its own pace: rates do not apply to it, the queue's limits do.
     """
-    bot, channel, since = post.address.chatbot_id, post.address.channel_id, at - MINUTE + 1
-    here, spoken = tx.messages.load(chatbot_id=bot, channel_id=channel, author_id=None, since=since)
-    if here >= bounds.queued_per_channel:
-        return f"{here} messages are waiting here already"
-    total, _ = tx.messages.load(chatbot_id=bot, channel_id=None, author_id=None, since=since)
-    if total >= bounds.queued_total:
+    most = max(bounds.queued_per_channel, bounds.per_channel_per_minute, bounds.per_person_per_minute)
+    # What seems to come later than now was stored before the clock was set back.
+    load = tx.messages.load(post.address, post.message.user_id, since=at - MINUTE + 1, until=at, most=most)
+    if load.here >= bounds.queued_per_channel:
+        return f"{load.here} messages are waiting here already"
+    if load.total >= bounds.queued_total:
         return "too many people are waiting for me at the moment"
     if catch_up:
         return None
-    if spoken >= bounds.per_channel_per_minute:
+    if load.spoken >= bounds.per_channel_per_minute:
         return f"I take at most {bounds.per_channel_per_minute} messages a minute in one channel"
-    person = post.message.user_id
-    if person is None:
-        return None
-    _, said = tx.messages.load(chatbot_id=bot, channel_id=None, author_id=person, since=since)
-    if said >= bounds.per_person_per_minute:
+    if post.message.user_id is not None and load.said >= bounds.per_person_per_minute:
         return f"I take at most {bounds.per_person_per_minute} messages a minute from one person"
     return None
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from kesoku.gateway import turn
 from kesoku.gateway.admission import home
+from kesoku.gateway.crash import may_start
 from kesoku.gateway.policy import FAILURES, LEASE
 from kesoku.gateway.status import Act, advance
 from kesoku.messages.enums import MessageStatus
@@ -29,9 +30,21 @@ class Claiming:
     serving: Serving
     at: int
     excuse: Excuse
+    most: int = 1
+    """So many prompts at once, at most."""
 
-    def claim(self, tx: Transaction) -> Claim | None:
-        """Lease the oldest prompt that can run; those that cannot end in error on the way (K-146)."""
+    def claims(self, tx: Transaction) -> list[Claim]:
+        """Lease the oldest prompts that can run, one after the other."""
+        found: list[Claim] = []
+        while len(found) < self.most and (claim := self._next(tx)) is not None:
+            found.append(claim)
+        return found
+
+    def _next(self, tx: Transaction) -> Claim | None:
+        """Lease the oldest prompt that can run; those that cannot end in error on the way (K-146).
+
+        None also while the oldest must wait for a process that runs nothing, this one or another.
+        """
         while (first := tx.leases.next(self.serving)) is not None:
             session = tx.sessions.get(first.session_id)
             if session is None or session.ended_at is not None:
@@ -43,10 +56,11 @@ class Claiming:
             if opener.is_damaged:
                 self._fail(tx, opener, DAMAGED, "damaged")
                 continue
-            if lease is not None and lease.message_id == opener.id and lease.failures >= FAILURES:
+            crashes = lease.failures if lease is not None and lease.message_id == opener.id else 0
+            if crashes >= FAILURES:
                 self._fail(tx, opener, POISON, "poison")
                 continue
-            return self._open(tx, opener)
+            return self._open(tx, opener) if may_start(crashes, tx.leases.failures(self.owner)) else None
         return None
 
     def _open(self, tx: Transaction, opener: Record) -> Claim:

@@ -4,31 +4,27 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 from kesoku.errors import AlreadyAnswered, Deposed
 from kesoku.gateway import turn
 from kesoku.gateway.admission import home, own_turn, stored
 from kesoku.gateway.claiming import Claiming
+from kesoku.gateway.crash import charged
 from kesoku.gateway.intake import Intake
 from kesoku.gateway.policy import LEASE, STRANDED, BusyPolicy, FloodBounds
 from kesoku.gateway.status import Act, advance, refuse_forbidden
 from kesoku.gateway.subscription import LogSubscription
+from kesoku.gateway.tail import Tail
+from kesoku.gateway.vigil import Obituary, Vigil
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
+from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.kinds import Answer, Notice, ToolResult
 from kesoku.messages.lifecycle import Change, Claim, Fence, Interruption, Lease, Serving, Step
 from kesoku.messages.message import Message
 from kesoku.messages.record import Post, Record
 from kesoku.ports import Clock, Store, Subscription, Transaction
-
-
-class Obituary(Protocol):
-    """Who knows which owners of leases are dead."""
-
-    def is_dead(self, owner: str) -> bool:
-        """Whether the process behind `owner` surely ended; False when that cannot be known."""
-        ...
 
 
 class StoreGateway:
@@ -44,9 +40,10 @@ class StoreGateway:
         bounds: FloodBounds | None = None,
         poll: float = 1.0,
     ) -> None:
-        self._store, self._clock, self._policy, self._presence = store, clock, policy, presence
+        self._store, self._clock, self._policy = store, clock, policy
+        self._vigil = Vigil(clock, presence)
         self._bounds = bounds or FloodBounds()
-        self._poll = poll
+        self._poll, self._tail = poll, Tail(store)
 
     async def accept(
         self,
@@ -82,8 +79,7 @@ class StoreGateway:
 
         def operation(tx: Transaction) -> list[Record]:
             tx.leases.check(fence)
-            tx.steps.add(step)
-            return [_insert(tx, post, at, fence) for post in posts]
+            return _say(tx, fence, step, posts, at)
 
         return await self._store.write(operation)
 
@@ -109,7 +105,16 @@ class StoreGateway:
 
         return await self._store.write(operation)
 
-    async def finish(self, fence: Fence, answer: Post, *, status: MessageStatus, metrics: dict[str, Any]) -> Record:
+    async def finish(
+        self,
+        fence: Fence,
+        answer: Post,
+        *,
+        status: MessageStatus,
+        metrics: dict[str, Any],
+        step: Step | None = None,
+        said: Sequence[Post] = (),
+    ) -> Record:
         """End a turn. Finishing again with the same answer returns what is stored (N-05)."""
         act = Act(actor=fence.owner, reason="finish", at=self._clock.now())
 
@@ -119,14 +124,16 @@ class StoreGateway:
                 return known
             tx.leases.check(fence)
             turn_id = _leased(tx, fence).message_id or ""
+            if step is not None:
+                _say(tx, fence, step, said, act.at)
             if metrics:
                 tx.steps.set_metrics(turn_id, metrics)
-            for each in dict.fromkeys((turn_id, *(prompt.id for prompt in turn.prompts(tx, turn_id)))):
-                advance(tx, each, status, act)
+            turn.end(tx, turn_id, status, act)
             placed = replace(answer, turn_id=turn_id, parent_id=answer.parent_id or turn_id)
             record = _insert(tx, placed, act.at, fence)
             tx.leases.release(fence)
-            return tx.messages.get(record.id) or record
+            measured = metrics and answer.message.kind == "answer" and answer.message.source.kind == "model"
+            return replace(record, facts=FrozenDict(turn_metrics=metrics)) if measured else record
 
         return await self._store.write(operation)
 
@@ -146,8 +153,13 @@ class StoreGateway:
 
     async def claim(self, owner: str, serving: Serving) -> Claim | None:
         """The next prompt that this process may run, now in processing."""
-        claiming = Claiming(owner=owner, serving=serving, at=self._clock.now(), excuse=cache(_excuse))
-        return await self._store.write(claiming.claim)
+        return next(iter(await self.claims(owner, serving, most=1)), None)
+
+    async def claims(self, owner: str, serving: Serving, *, most: int) -> list[Claim]:
+        """The next prompts that this process may run, now in processing, in one commit."""
+        now, excuse = self._clock.now(), cache(_excuse)
+        claiming = Claiming(owner=owner, serving=serving, at=now, excuse=excuse, most=most)
+        return await self._store.write(claiming.claims)
 
     async def join(self, fence: Fence, turn_id: str, *, round: int) -> list[Record]:  # noqa: A002
         """Take what waits for the next step into the running turn (D-X04)."""
@@ -218,22 +230,19 @@ class StoreGateway:
         act = Act(actor="recovery", reason="recovered", at=self._clock.now())
         before = act.at - STRANDED
         held, stranded = await self._store.read(lambda tx: (tx.leases.held(), tx.leases.stranded(before=before)))
-        dead = {owner for owner in {lease.owner for lease in held} if owner and self._presence.is_dead(owner)}
-
-        def lost(lease: Lease) -> bool:
-            return lease.owner in dead or lease.until <= act.at
+        lost = self._vigil.lost(held)
 
         def operation(tx: Transaction) -> int:
             count = 0
-            for lease in filter(lost, tx.leases.held()):
+            for lease, counts in charged(tx.leases.held(), lost):
                 count += len(turn.requeue(tx, lease, act))
-                tx.leases.depose(lease.session_id, failed=True)
+                tx.leases.depose(lease.session_id, failed=counts)
             for record in tx.leases.stranded(before=before):
                 advance(tx, record.id, MessageStatus.PENDING_AGENT, act)
                 count += 1
             return count
 
-        return await self._store.write(operation) if stranded or any(map(lost, held)) else 0
+        return await self._store.write(operation) if stranded or lost else 0
 
     @asynccontextmanager
     async def listen(
@@ -242,7 +251,7 @@ class StoreGateway:
         """Follow the event log from `cursor`, by default from now; so does a cursor that the log never had."""
         head = await self._store.read(lambda tx: tx.events.head())
         start = head if cursor is None else min(cursor, head)
-        subscription = LogSubscription(self._store, accepts, cursor=start, poll=self._poll)
+        subscription = LogSubscription(self._tail, accepts, cursor=start, poll=self._poll)
         forget = self._store.on_commit(subscription.wake)
         try:
             yield subscription
@@ -265,6 +274,11 @@ def _insert(
 ) -> Record:
     session_id = home(tx, post, at) if fence is None else post.session_id or fence.session_id
     return tx.messages.insert(own_turn(post), session_id=session_id, at=at, superseded_turn=superseded_turn)
+
+
+def _say(tx: Transaction, fence: Fence, step: Step, posts: Sequence[Post], at: int) -> list[Record]:
+    tx.steps.add(step)
+    return [_insert(tx, post, at, fence) for post in posts]
 
 
 def _leased(tx: Transaction, fence: Fence) -> Lease:

@@ -56,12 +56,19 @@ class Presence:
 
         False for other hosts and where the file cannot be asked: only the lease can tell (C-32).
         """
+        return self._lives(owner) is False
+
+    def is_alive(self, owner: str) -> bool:
+        """Whether a process of this host surely did not end: somebody locks its file."""
+        return self._lives(owner) is True
+
+    def _lives(self, owner: str) -> bool | None:
         if not owner.startswith(f"{self._host}-"):
-            return False
+            return None
         try:
-            return _is_free(self._life(owner))
+            return not _is_free(self._life(owner)) if self._life(owner).exists() else None
         except OSError:
-            return False
+            return None
 
     def serve(self, addresses: Iterable[Address]) -> Serving:
         """Become the one process that serves these keys, all of them or none; held until `withdraw` or `close`.

@@ -5,11 +5,8 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
+from kesoku.gateway.tail import Tail
 from kesoku.messages.lifecycle import Change
-from kesoku.ports import Store
-
-PAGE = 256
-"""How many changes one read takes; so much and no more waits in memory."""
 
 
 class LogSubscription:
@@ -18,15 +15,16 @@ class LogSubscription:
     A wake-up is only a hint: the truth is the read, which is repeated every `poll` seconds even without one.
     """
 
-    def __init__(self, store: Store, accepts: Callable[[Change], bool], *, cursor: int, poll: float) -> None:
+    def __init__(self, tail: Tail, accepts: Callable[[Change], bool], *, cursor: int, poll: float) -> None:
         self.cursor = cursor
-        self._store, self._accepts, self._poll = store, accepts, poll
+        self._tail, self._accepts, self._poll = tail, accepts, poll
         self._page: deque[Change] = deque()
         self._behind = True
         self._news = asyncio.Event()
 
     def wake(self) -> None:
         """Say that something was committed."""
+        self._tail.hint()
         self._news.set()
 
     def __aiter__(self) -> "LogSubscription":
@@ -52,6 +50,5 @@ class LogSubscription:
                     await self._news.wait()
         self._behind = True  # also when the read is cancelled or fails
         self._news.clear()
-        cursor = self.cursor
-        self._page.extend(await self._store.read(lambda tx: tx.events.after(cursor, PAGE)))
-        self._behind = len(self._page) == PAGE
+        page, self._behind = await self._tail.after(self.cursor)
+        self._page.extend(page)

@@ -32,6 +32,19 @@ def prompts(tx: Transaction, turn_id: str) -> list[Record]:
     return [each for each in found if each is not None and each.status is MessageStatus.PROCESSING]
 
 
+def end(tx: Transaction, turn_id: str, status: MessageStatus, act: Act) -> None:
+    """Move the prompts of a turn to `status`; of those that joined only what still runs.
+
+    Raises TransitionRefused where the prompt that opened it does not run.
+    """
+    advance(tx, turn_id, status, act)
+    facts = tx.steps.turn(turn_id)
+    for each in facts.prompt_ids if facts else ():
+        if each != turn_id:
+            running = {MessageStatus.PROCESSING}
+            tx.messages.move(each, status, running, actor=act.actor, reason=act.reason, at=act.at)
+
+
 def joins(prompt: Record, opener: Record) -> bool:
     """Whether a queued prompt goes into the turn of `opener` instead of waiting for its own (C-42).
 

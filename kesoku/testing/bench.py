@@ -6,7 +6,7 @@ from typing import Any
 from kesoku.gateway import BusyPolicy, FloodBounds, StoreGateway
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.freeze import EMPTY
+from kesoku.messages.freeze import EMPTY, FrozenDict
 from kesoku.messages.lifecycle import Change, Claim, Serving, Session, Step
 from kesoku.messages.record import Address, Mode, Post, Record
 from kesoku.ports import Store
@@ -37,16 +37,25 @@ def answer_to(claim: Claim, text: str = "done") -> Post:
 class Bench:
     """Several gateways on one bench are several processes on one database."""
 
-    def __init__(self, store: Store, *, policy: BusyPolicy | None = None, bounds: FloodBounds | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        policy: BusyPolicy | None = None,
+        bounds: FloodBounds | None = None,
+        clock: VirtualClock | None = None,
+        poll: float = 1.0,
+    ) -> None:
+        """`poll`: real seconds until a listener that nobody woke looks by itself."""
         self.store, self.policy = store, policy or BusyPolicy()
         self.bounds = bounds or FloodBounds(queued_per_channel=50)
-        self.clock = VirtualClock()
+        self.clock, self.poll = clock or VirtualClock(), poll
         self.presence = NullPresence()
         self.gateway = self.process()
 
     def process(self) -> StoreGateway:
         """One more gateway over the same store."""
-        return StoreGateway(self.store, self.clock, self.policy, self.presence, bounds=self.bounds)
+        return StoreGateway(self.store, self.clock, self.policy, self.presence, bounds=self.bounds, poll=self.poll)
 
     async def say(self, text: str = "hello", **facts: Any) -> Record:
         """One prompt through `accept`."""
@@ -67,7 +76,7 @@ class Bench:
         post = Post(
             message=message, address=claim.prompt.address, parent_id=claim.prompt.id, turn_id=claim.prompt.id, round=n
         )
-        step = Step(turn_id=claim.prompt.id, n=n, request=EMPTY, reply=EMPTY)
+        step = Step(turn_id=claim.prompt.id, n=n, request=FrozenDict(digest=message.id), reply=EMPTY)
         (record,) = await self.gateway.step(claim.fence, step, [post])
         return record
 

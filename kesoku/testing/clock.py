@@ -13,16 +13,21 @@ class VirtualClock:
 
     def __init__(self, start: int = START) -> None:
         self._now = self._start = start
+        self._jumped = 0
         self._order = itertools.count()
         self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
 
     def now(self) -> int:
         """Virtual wall clock, microseconds since 1970."""
-        return self._now
+        return self._now + self._jumped
 
     def monotonic(self) -> float:
         """Virtual seconds since the clock was made."""
         return (self._now - self._start) / 1e6
+
+    def jump(self, seconds: float) -> None:
+        """Set the wall clock forward or back, as people, NTP and a laptop's lid do; `monotonic` does not notice."""
+        self._jumped += round(seconds * 1_000_000)
 
     async def sleep(self, seconds: float) -> None:
         """Wait until the clock was advanced this far; with 0 or less only let others run."""

@@ -20,6 +20,7 @@ from kesoku.messages.record import Record
 from kesoku.messages.turn import MediaBlock
 from kesoku.ports import ChatModel, Store
 from kesoku.testing.bench import EVERYTHING, Bench
+from kesoku.testing.clock import VirtualClock
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.people import RecordingDrafts, ScriptedApprover
 from kesoku.tools.context import ToolContext
@@ -48,9 +49,11 @@ class Office(Bench):
         secrets: Sequence[str] = (),
         store: Store | None = None,
         staging: Staging | None = None,
+        clock: VirtualClock | None = None,
+        poll: float = 1.0,
     ) -> None:
         """Without `staging`, files that tools return stay where they are."""
-        super().__init__(store or MemoryStore(rerun=True), policy=policy)
+        super().__init__(store or MemoryStore(rerun=True), policy=policy, clock=clock, poll=poll)
         self.models = models
         self.tools = Toolbox(tools, policies)
         self.hooks, self.limits, self.dispatch, self.secrets = hooks, limits, dispatch, secrets

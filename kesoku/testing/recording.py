@@ -4,7 +4,7 @@ It is no installed adapter: hand `recording_manifest()` to whatever takes adapte
 platform outlives its process, so that tests may kill and restart the side of the bot.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -81,10 +81,11 @@ def recording_manifest(
     name: str = "recording",
     platform: RecordedPlatform | None = None,
     visibility: Visibility = SHOW_ALL,
-    kind: "type[RecordingAdapter] | None" = None,
+    kind: "Callable[..., RecordingAdapter] | None" = None,
     **capabilities: Any,
 ) -> Manifest:
-    """A manifest with just these capabilities. `platform` is shared by all adapters that it creates."""
+    """A manifest with just these capabilities. `platform` is shared by all adapters that it creates; `kind` makes
+    them."""
     can = Capabilities(**{"max_text": 2000, **capabilities})
 
     def create(chatbot_id: str, config: RecordingConfig) -> RecordingAdapter:

@@ -60,6 +60,7 @@ class Station:
         commands: CommandRegistry | None = None,
         policy: DeliveryPolicy | None = None,
         intake: IntakePolicy | None = None,
+        outbox: Callable[..., Outbox] = Outbox,
     ) -> None:
         self.chatbot_id = chatbot_id or manifest.name
         self.manifest, self.store, self.gateway, self.clock = manifest, store, gateway, clock
@@ -82,7 +83,7 @@ class Station:
             delivery=policy or DeliveryPolicy(),
             intake=intake or IntakePolicy(),
         )
-        self.outbox = Outbox(
+        self.outbox = outbox(
             chatbot_id=self.chatbot_id,
             adapter=self.adapter,
             manifest=manifest,

@@ -1,10 +1,44 @@
 """Waiting for something that must be over before anyone goes on, and not for ever for what others have written."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
+from kesoku.errors import StoreError
+
 T = TypeVar("T")
+
+AGAIN = 5.0
+"""Seconds until a store that took no writes is tried again: longer would be noticed, and shorter is a busy loop."""
+TRIES = 4
+"""So often what cannot be had again is written by a turn, which then ends in error: the person must not wait on."""
+_log = logging.getLogger(__name__)
+
+
+async def outwait(
+    what: str,
+    operation: Callable[[], Awaitable[T]],
+    *,
+    sleep: Callable[[float], Awaitable[None]],
+    tries: int | None = None,
+    again: float = AGAIN,
+    told: Callable[[StoreError], None] | None = None,
+) -> T:
+    """The outcome of an operation on the store, repeated while that is locked, full or read-only; None repeats without
+    end. `what` it is, for the log; `told` is called before each wait. Raises every other StoreError at once.
+    """
+    while True:
+        try:
+            return await operation()
+        except StoreError as error:
+            tries = None if tries is None else tries - 1
+            if not error.passes or tries == 0:
+                raise
+            _log.warning("cannot %s, trying again: %s", what, error)
+            if told:
+                told(error)
+        await sleep(again)
 
 
 async def outlast(work: Coroutine[Any, Any, T]) -> T:

@@ -10,13 +10,12 @@ import pytest
 from kesoku.adapter import Outgoing, Pace, Principal, Prompt, Receipt, RenderContext
 from kesoku.adapter.courier import BLIND, DOUBT
 from kesoku.adapter.policy import DeliveryPolicy
-from kesoku.errors import StoreError
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import DeliveryState
 from kesoku.messages.record import Address, Post, Record
-from kesoku.ports import Store
 from kesoku.testing.clock import settle
+from kesoku.testing.faulty_store import AFTER, BEFORE, FaultyStore, StoreFault
 from kesoku.testing.platform import Fault
 from kesoku.testing.recording import RecordingAdapter
 from kesoku.testing.station import Station
@@ -382,31 +381,35 @@ async def test_a_process_that_dies_while_sending_is_followed_by_the_rules(
         assert station.adapter.hooks == [("delivered", record.id)]
 
 
-class FaultyStore:
-    """A store that does not take the note that a part was sent, once."""
-
-    def __init__(self, inner: Store) -> None:
-        self.inner, self.failures = inner, 0
-        self.read, self.on_commit, self.aclose = inner.read, inner.on_commit, inner.aclose
-
-    async def write(self, operation: Any) -> Any:
-        if "Ledger.sent" in operation.__qualname__ and not self.failures:
-            self.failures += 1
-            raise StoreError("disk full")
-        return await self.inner.write(operation)
-
-
-async def test_a_ledger_that_fails_after_the_send_is_doubt_too(world: Any, quiet: Any) -> None:
-    # N-02
-    store = FaultyStore(world.store)
-    async with world.station(key_window=300.0, store=store) as station:
+@pytest.mark.parametrize("fault", [BEFORE, AFTER], ids=["before", "after"])
+async def test_a_receipt_that_is_not_stored_at_once_is_kept(fault: StoreFault, world: Any, quiet: Any) -> None:
+    # N-02: the process still knows what the platform said, so nothing is in doubt.
+    store = FaultyStore(world.store, world.clock)
+    store.script("Ledger.sent", fault)
+    async with world.station(store=store) as station:
         record = await station.answer("c", "once")
         await settle()
         await world.clock.advance(5)
         await quiet(station)
-        assert store.failures == 1
+        assert store.hits["Ledger.sent"] == 1
         assert world.platform.texts("c") == ["once"]
         assert await station.status(record) is S.DELIVERED
+        assert station.adapter.hooks == [("delivered", record.id)]
+
+
+async def test_a_send_that_never_began_is_no_doubt(world: Any, quiet: Any) -> None:
+    # N-02: nobody can be asked here, and one blind retry is all there is.
+    store = FaultyStore(world.store, world.clock)
+    store.script("Ledger.move", AFTER, AFTER, AFTER)
+    async with world.station(store=store) as station:
+        record = await station.answer("c", "once")
+        for _ in range(9):
+            await world.clock.advance(1)
+        await quiet(station)
+        assert store.hits["Ledger.move"] == 3
+        assert world.platform.texts("c") == ["once"]
+        assert await station.status(record) is S.DELIVERED
+        assert [each.error for each in await parts(station, record)] == [None]
 
 
 class Quota(RecordingAdapter):
@@ -442,29 +445,16 @@ async def test_an_orderly_end_lets_a_send_finish_and_begins_no_other(world: Any)
     assert [each.state for each in await parts(station, second)] in ([], [DeliveryState.PLANNED])
 
 
-class BlindStore(FaultyStore):
-    """A store that fails to read the log from time to time."""
-
-    def __init__(self, inner: Store) -> None:
-        super().__init__(inner)
-        self.read, self.write = self.sometimes, inner.write  # type: ignore[method-assign]
-
-    async def sometimes(self, operation: Any) -> Any:
-        if "_snapshot" in operation.__qualname__ and self.failures < 2:
-            self.failures += 1
-            raise StoreError("locked")
-        return await self.inner.read(operation)
-
-
 async def test_a_store_that_cannot_be_read_for_a_while_ends_nothing(world: Any, quiet: Any) -> None:
-    store = BlindStore(world.store)
+    store = FaultyStore(world.store, world.clock)
+    store.script("Outbox._snapshot", BEFORE, BEFORE)
     async with world.station(store=store) as station:
         record = await station.answer("c", "1")
         await settle()
         assert await station.status(record) is S.PENDING
         await world.clock.advance(5)
         await quiet(station)
-        assert store.failures == 2
+        assert store.hits["Outbox._snapshot"] == 2
         assert await station.status(record) is S.DELIVERED
 
 

@@ -279,4 +279,5 @@ async def test_a_press_is_confirmed_where_the_platform_wants_it(world: Any) -> N
         await station.inbox.accept([pressed("yes")])
         await station.inbox.accept([pressed("no", key="b2")])
         assert await waiting == "yes"
-        assert station.adapter.hooks[-2:] == [("b1", "Ada: yes"), ("b2", "This question is no longer open.")]
+        answered = [each for each in station.adapter.hooks if each[0] != "delivered"]
+        assert answered == [("b1", "Ada: yes"), ("b2", "This question is no longer open.")]

@@ -108,6 +108,7 @@ class _Moody(ScriptedModel):
             yield item
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(6))
 async def test_every_prompt_ends_once(seed: int) -> None:
     # K-128, K-129, K-136, K-166, K-224, K-248

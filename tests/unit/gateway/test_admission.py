@@ -17,6 +17,7 @@ def bounded(store: Store, **bounds: int) -> Bench:
     return Bench(store, bounds=FloodBounds(**{**WIDE, "queued_total": 10**6, **bounds}))
 
 
+@pytest.mark.no_cover
 async def test_ten_thousand_prompts_of_one_person_leave_twenty_and_one_notice(store: Store) -> None:
     bench = bounded(store, per_person_per_minute=20)
     for _ in range(10):

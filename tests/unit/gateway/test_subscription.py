@@ -7,7 +7,8 @@ from typing import TypeVar
 import pytest
 
 from kesoku.gateway import StoreGateway
-from kesoku.gateway.subscription import PAGE, LogSubscription
+from kesoku.gateway.subscription import LogSubscription
+from kesoku.gateway.tail import PAGE, Tail
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import Change
@@ -111,7 +112,7 @@ class Frail(MemoryStore):
 async def test_the_log_is_read_once_for_each_news_and_again_at_once_after_a_failure() -> None:
     store = Frail()
     bench = Bench(store)
-    subscription = LogSubscription(store, everything, cursor=0, poll=3600)
+    subscription = LogSubscription(Tail(store), everything, cursor=0, poll=3600)
     first = await notice(bench)
     assert (await anext(subscription)).record.id == first
     waiting = asyncio.ensure_future(anext(subscription))
@@ -124,6 +125,24 @@ async def test_the_log_is_read_once_for_each_news_and_again_at_once_after_a_fail
         await waiting
     async with asyncio.timeout(10):
         assert (await anext(subscription)).record.id == second
+
+
+async def test_listeners_share_what_one_of_them_has_read() -> None:
+    store = Frail()
+    bench = Bench(store)
+    async with bench.gateway.listen(everything) as one, bench.gateway.listen(everything) as two:
+        before = store.reads
+        for _ in range(3):
+            posted = [await notice(bench), await notice(bench)]
+            for subscription in (one, two):
+                assert [each.record.id for each in await take(subscription, 2)] == posted
+        assert store.reads - before == 3
+        waiting = [asyncio.ensure_future(anext(each)) for each in (one, two)]
+        await settle()
+        before = store.reads
+        posted = [await notice(bench)]
+        assert [each.record.id for each in await asyncio.gather(*waiting)] == posted * 2
+        assert store.reads - before == 1
 
 
 async def test_a_filter_that_fails_may_be_asked_again(bench: Bench) -> None:

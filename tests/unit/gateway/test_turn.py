@@ -1,6 +1,7 @@
 """A turn from claim to answer, and the one status machine."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -83,6 +84,22 @@ async def test_finishing_twice_is_finishing_once(bench: Bench) -> None:
     assert await bench.events() == events
     with pytest.raises(Deposed):
         await bench.finish(claim)
+
+
+async def test_the_last_step_is_stored_in_one_commit_with_the_answer(bench: Bench, store: Store) -> None:
+    # store rule 2
+    record = await bench.say()
+    claim = await bench.claim()
+    step = Step(turn_id=record.id, n=1, request=EMPTY, reply=EMPTY)
+    thought = Post(message=make.thought("hm", provider="p", model="m"), address=ROOM, turn_id=record.id, round=1)
+    post = answer_to(claim)
+    last: dict[str, Any] = {"status": S.PROCESSED, "metrics": {}, "step": step, "said": [thought]}
+    for _ in range(2):
+        await bench.gateway.finish(claim.fence, post, **last)
+    assert await store.read(lambda tx: tx.steps.of(record.id)) == [step]
+    assert [each.kind for each in await bench.session(record)] == ["user_prompt", "thought", "answer"]
+    with pytest.raises(Deposed):
+        await bench.gateway.finish(claim.fence, answer_to(claim), **last)
 
 
 async def test_a_prompt_that_was_ended_by_hand_gets_no_answer(bench: Bench) -> None:
