@@ -1,0 +1,302 @@
+"""Faults that somebody could write, each a small change of a real part."""
+
+import asyncio
+import sqlite3
+import time
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager, closing
+from dataclasses import replace
+from functools import wraps
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar, cast
+
+from kesoku.adapter import Address, Manifest, Outgoing, Receipt
+from kesoku.adapter.staging import Staging
+from kesoku.gateway import BusyPolicy, StoreGateway
+from kesoku.messages import make
+from kesoku.messages.content import Attachment
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.lifecycle import Change, Delivery, DeliveryState, Fence, Lease, Purpose, Step
+from kesoku.messages.record import Post, Record
+from kesoku.messages.turn import CompiledRequest, MediaBlock, StreamItem
+from kesoku.ports import Store, Transaction
+from kesoku.store import SqlStore
+from kesoku.testing.crash.altered import Altered, AlteredStore
+from kesoku.testing.crash.platform import WatchedAdapter, manifest
+from kesoku.testing.crash.script import Clerk
+from kesoku.testing.crash.watch import Watch
+from kesoku.testing.presence import NullPresence
+from kesoku.testing.station import WallClock
+
+T = TypeVar("T")
+
+BOT = "plain"
+"""Whose platform shows everything that is sent to it."""
+_PROMPTS = 24
+"""More than one worker takes at once."""
+
+
+class _Hasty(Altered):
+    async def write(self, operation: Callable[[Transaction], T]) -> T:
+        """Return as soon as the operation ran; the commit follows some time later."""
+        loop = asyncio.get_running_loop()
+        ran: asyncio.Future[T] = loop.create_future()
+
+        def tell(result: T) -> None:
+            if not ran.done():
+                ran.set_result(result)
+
+        @wraps(operation)
+        def hasty(tx: Transaction) -> None:
+            loop.call_soon_threadsafe(tell, operation(tx))
+            time.sleep(0.05)
+
+        self.writing = asyncio.create_task(self.real.write(hasty))
+        await asyncio.wait([self.writing, ran], return_when=asyncio.FIRST_COMPLETED)
+        return ran.result()
+
+
+class AckFirst(StoreGateway):
+    """Acknowledges prompts before their commit."""
+
+    def __init__(self, store: Any, *rest: Any, **options: Any) -> None:
+        super().__init__(store, *rest, **options)
+        self._hasty = StoreGateway(cast("Store", _Hasty(store)), *rest, **options)
+
+    async def accept(
+        self, posts: Sequence[Post], *, catch_up: bool = False, cursor: tuple[str, str, Any] | None = None
+    ) -> list[Record]:
+        """What may still be lost."""
+        return await self._hasty.accept(posts, catch_up=catch_up, cursor=cursor)
+
+
+class CursorFirst(StoreGateway):
+    """Saves the adapter's cursor before the messages."""
+
+    async def accept(
+        self, posts: Sequence[Post], *, catch_up: bool = False, cursor: tuple[str, str, Any] | None = None
+    ) -> list[Record]:
+        """Two commits."""
+        if cursor is not None:
+            await self._store.write(lambda tx: tx.state.set(*cursor))
+        return await super().accept(posts, catch_up=catch_up)
+
+
+class _Forgetful(Altered):
+    def find(self, chatbot_id: str, keys: Collection[str]) -> None:
+        return None
+
+
+class NoKeys(AlteredStore):
+    """Does not look whether a platform's key is known."""
+
+    repositories: ClassVar = {"messages": _Forgetful}
+
+
+class TwoCommits(StoreGateway):
+    """Ends a turn in one commit, and stores its answer in the next."""
+
+    async def finish(
+        self,
+        fence: Fence,
+        answer: Post,
+        *,
+        status: MessageStatus,
+        metrics: dict[str, Any],
+        step: Step | None = None,
+        said: Sequence[Post] = (),
+    ) -> Record:
+        """Four commits: for the step, the end, the answer, and the lease."""
+        if step is not None:
+            await self.step(fence, step, said)
+        await self.move(answer.turn_id or "", status, actor=fence.owner, reason="finish", fence=fence)
+        record = await self.post(answer, fence=fence)
+        await self.release(fence, requeue=False)
+        return record
+
+
+class _Unchecked(Altered):
+    def check(self, fence: Fence) -> None:
+        """Whoever writes may."""
+
+
+class Unfenced(AlteredStore):
+    """Does not ask who holds the lease."""
+
+    repositories: ClassVar = {"leases": _Unchecked}
+
+
+class UnfencedFinish(StoreGateway):
+    """Ends a turn without its fence, and without the last step, which would not take a second one either."""
+
+    def __init__(self, store: Any, *rest: Any, **options: Any) -> None:
+        super().__init__(store, *rest, **options)
+        self._careless = StoreGateway(Unfenced(store), *rest, **options)
+
+    async def finish(
+        self, fence: Fence, answer: Post, *, status: MessageStatus, metrics: dict[str, Any], **_: Any
+    ) -> Record:
+        """Whoever ends a turn may."""
+        return await self._careless.finish(fence, answer, status=status, metrics=metrics)
+
+
+def some_prompts(database: Path) -> None:
+    """What people said before everybody came to work, each in a channel of its own, so that nobody is interrupted."""
+
+    async def post() -> None:
+        async with await SqlStore.open(database) as store:
+            gateway = StoreGateway(store, WallClock(), BusyPolicy(), NullPresence())
+            for number in range(_PROMPTS):
+                message = make.user_prompt("hello", author="Ada", user_id="ada")
+                address = Address(chatbot_id=BOT, channel_id=f"p{number}")
+                await gateway.accept([Post(message=message, address=address, keys=(f"p-{number}",))])
+
+    asyncio.run(post())
+
+
+def no_index_and_some_prompts(database: Path) -> None:
+    """A database that takes any number of answers for a turn."""
+    some_prompts(database)
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("DROP INDEX messages_final_answer")
+
+
+class NoRecovery(StoreGateway):
+    """Leaves what the dead left."""
+
+    async def recover(self) -> int:
+        """Nothing."""
+        return 0
+
+
+class _Impatient(Altered):
+    def is_dead(self, owner: str) -> bool:
+        return True
+
+
+def buries_the_living(store: Any, clock: Any, policy: Any, presence: Any, **options: Any) -> StoreGateway:
+    """A gateway that takes everybody for dead."""
+    return StoreGateway(store, clock, policy, _Impatient(presence), **options)
+
+
+class _Uncounted(Altered):
+    def depose(self, session_id: str, *, failed: bool) -> Lease:
+        deposed: Lease = self.real.depose(session_id, failed=False)
+        return deposed
+
+
+class Uncounted(AlteredStore):
+    """Does not count crashes, so that a poisonous prompt goes round for ever."""
+
+    repositories: ClassVar = {"leases": _Uncounted}
+
+
+class _Unannounced(Altered):
+    """Notes that a part is being sent only together with the outcome."""
+
+    def move(
+        self, message_id: str, part: int, purpose: Purpose, to: DeliveryState, *, at: int, **changes: Any
+    ) -> Delivery | None:
+        (stored,) = [each for each in self.real.of(message_id, purpose) if each.part == part]
+        if to is DeliveryState.SENDING:
+            sending: Delivery = replace(stored, state=to, **changes)
+            return sending
+        if stored.state is not DeliveryState.SENDING:
+            self.real.move(message_id, part, purpose, DeliveryState.SENDING, at=at)
+        moved: Delivery | None = self.real.move(message_id, part, purpose, to, at=at, **changes)
+        return moved
+
+
+class Unannounced(AlteredStore):
+    """Sends first and writes the ledger then."""
+
+    repositories: ClassVar = {"deliveries": _Unannounced}
+
+
+class _Unmarked(Altered):
+    def move(
+        self, message_id: str, part: int, purpose: Purpose, to: DeliveryState, *, at: int, **changes: Any
+    ) -> Delivery | None:
+        moved: Delivery | None = self.real.move(message_id, part, purpose, to, at=at, **(changes | {"error": None}))
+        return moved
+
+
+class Unmarked(AlteredStore):
+    """Forgets that a part was sent once more without knowing."""
+
+    repositories: ClassVar = {"deliveries": _Unmarked}
+
+
+class _NewKeys(WatchedAdapter):
+    async def send(self, address: Address, outgoing: Outgoing, key: str) -> Receipt:
+        return await super().send(address, outgoing, uuid.uuid4().hex)
+
+
+def new_keys(bot: str, journal: Path, watch: Watch) -> Manifest:
+    """An adapter that sends every attempt with a key of its own."""
+    real = manifest(bot, journal, watch)
+
+    def create(chatbot_id: str, config: Any) -> _NewKeys:
+        made: Any = real.create(chatbot_id, config)
+        return _NewKeys(watch=watch, chatbot_id=chatbot_id, platform=made.platform, capabilities=made.capabilities)
+
+    return replace(real, create=create)
+
+
+class RowFirst(Staging):
+    """Says where a file is before it is there."""
+
+    async def copy(self, session_id: str, file: MediaBlock, *, limit: int) -> Attachment:
+        """The file follows some time later."""
+        content = await asyncio.to_thread(Path(file.path).read_bytes)
+        path = self.folder(session_id) / f"{sha256(content).hexdigest()[:32]}-{file.name}"
+        self._later = asyncio.create_task(self._copy(session_id, file, limit))
+        return Attachment(name=file.name, path=str(path), mime_type=file.mime_type, size=len(content))
+
+    async def _copy(self, session_id: str, file: MediaBlock, limit: int) -> None:
+        await asyncio.sleep(0.5)
+        await super().copy(session_id, file, limit=limit)
+
+
+class _Newest:
+    """Trusts its wake-ups: it reads what is newest, not what follows its cursor."""
+
+    def __init__(self, store: Any, subscription: Any, accepts: Callable[[Change], bool]) -> None:
+        self._store, self._subscription, self._accepts = store, subscription, accepts
+        self.cursor: int = subscription.cursor
+
+    def __aiter__(self) -> "_Newest":
+        return self
+
+    async def __anext__(self) -> Change:
+        while True:
+            await anext(self._subscription)
+            head = await self._store.read(lambda tx: tx.events.head())
+            (change,) = await self._store.read(lambda tx, head=head: tx.events.after(head - 1, 1))
+            if change.seq > self.cursor:
+                self.cursor = change.seq
+                if self._accepts(change):
+                    newest: Change = change
+                    return newest
+
+
+class SkippingListener(StoreGateway):
+    """Loses what was committed meanwhile."""
+
+    @asynccontextmanager
+    async def listen(self, accepts: Callable[[Change], bool], *, cursor: int | None = None) -> AsyncIterator[Any]:
+        """Only the newest of what is new."""
+        async with super().listen(lambda _: True, cursor=cursor) as subscription:
+            yield _Newest(self._store, subscription, accepts)
+
+
+class Slow(Clerk):
+    """Takes its time, so that a worker that was stopped meets the one that took over."""
+
+    async def stream(self, request: CompiledRequest) -> AsyncGenerator[StreamItem, None]:
+        """The same, later."""
+        await asyncio.sleep(0.3)
+        async for item in super().stream(request):
+            yield item

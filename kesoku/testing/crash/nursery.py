@@ -1,0 +1,113 @@
+"""Where the processes of the crash kit are born: a small program that has everything imported, and forks.
+
+A process starts within a few milliseconds then, and shares no thread and no connection with anybody. The nursery ends
+with the program that started it, and every process ends with the nursery, also one that is stopped.
+"""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+from collections import deque
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from types import TracebackType
+from typing import Self
+
+from kesoku.testing.crash.actor import Birth
+from kesoku.testing.crash.life import live
+
+
+class Nursery:
+    """The program, seen by who started it. A context manager."""
+
+    def __enter__(self) -> Self:
+        self._line, theirs = Pipe()
+        self._ended: deque[tuple[int, int]] = deque()
+        with theirs:
+            program = f"import sys; sys.path[:] = {sys.path}; from {__name__} import serve; serve({theirs.fileno()})"
+            self._program = subprocess.Popen(  # noqa: S603 - our own program
+                [sys.executable, "-c", program], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL
+            )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._line.close()
+        self._program.wait()
+
+    def bear(self, birth: Birth) -> int:
+        """Start a process; returns its pid."""
+        self._line.send(birth)
+        while True:
+            pid, code = self._line.recv()
+            if code is None:
+                return int(pid)
+            self._ended.append((pid, code))
+
+    def signal(self, pid: int, number: signal.Signals) -> None:
+        """Send a signal, unless the process ended: only the nursery knows that for sure."""
+        self._line.send((pid, number))
+
+    def ended(self, seconds: float) -> list[tuple[int, int]]:
+        """(pid, exit code) of processes that ended; waits so long for a first one. A signal is a negative code."""
+        while self._line.poll(0 if self._ended else seconds):
+            pid, code = self._line.recv()
+            if code is None:  # somebody was interrupted before he heard of his child
+                self.signal(pid, signal.SIGKILL)
+            else:
+                self._ended.append((pid, code))
+        ended = list(self._ended)
+        self._ended.clear()
+        return ended
+
+
+def serve(handle: int) -> None:
+    """Bear and bury until the other end of this socket is closed; then end every process that lives."""
+    line = Connection(handle)
+    woken, waker = os.pipe()
+    os.set_blocking(waker, False)
+    signal.set_wakeup_fd(waker)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for who started this, and who then ends everybody
+    gc.freeze()
+    living: set[int] = set()
+    try:
+        while True:
+            ready = wait([line, woken])
+            if woken in ready:
+                os.read(woken, 4096)
+                _bury(line, living)
+            if line in ready:
+                match line.recv():
+                    case (pid, number) if pid in living:
+                        os.kill(pid, number)
+                    case Birth() as birth:
+                        living.add(_bear(line, birth))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        for pid in living:
+            os.kill(pid, signal.SIGKILL)
+        for pid in living:
+            os.waitpid(pid, 0)
+
+
+def _bear(line: Connection, birth: Birth) -> int:
+    pid = os.fork()
+    if pid == 0:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        line.close()
+        live(birth)
+    line.send((pid, None))
+    return pid
+
+
+def _bury(line: Connection, living: set[int]) -> None:
+    while living:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        living.discard(pid)
+        line.send((pid, os.waitstatus_to_exitcode(status)))

@@ -1,0 +1,95 @@
+"""What the workers of the crash kit do: a model that does what its prompt says, and the tools that it calls.
+
+A prompt is a list of steps, `look 1 draw 2 then look 3 wait 20`: the calls of each step, made at once, and how
+many milliseconds the model takes for it. Then comes the answer. `poison` kills the process that reads it. The first
+process that comes to `halt 7` stops there, in the model, or in the tool that is called so for `pause 7`.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Sequence
+
+from kesoku.messages.turn import CompiledRequest, MediaBlock, StreamItem, TextBlock
+from kesoku.testing.crash.watch import How, Point, Watch, When
+from kesoku.testing.model import PROVIDER, call, reply
+from kesoku.tools import Effect, Output, Tool, ToolContext, tool
+
+POISON = Point("poison", When.ASKED)
+"""Where the prompt of that name ends its worker."""
+HALT = Point("halt", When.ASKED)
+"""Where a worker stops in a turn."""
+_ANSWER = "{asked}: I looked, I drew, and this is the first line of what I found.\n\nThe second part is no longer."
+_WAIT, _HALT, _CALL = re.compile(r"wait (\d+)"), re.compile(r"halt (\d+)"), re.compile(r"(look|draw|pause) (\d+)")
+
+
+class Clerk:
+    """The model: no state, so that any process goes on where another one ended."""
+
+    name, provider = "clerk", PROVIDER
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+
+    async def stream(self, request: CompiledRequest) -> AsyncGenerator[StreamItem, None]:
+        """Calls, or the answer."""
+        asked, done = _asked(request)
+        if "poison" in asked:
+            self._watch.end(POISON)
+        steps = asked.split(" then ")
+        step = steps[done] if done < len(steps) else ""
+        if found := _WAIT.search(step):
+            await asyncio.sleep(int(found[1]) / 1000)
+        self._watch.passing("model", When.AFTER)
+        if (found := _HALT.search(step)) and self._watch.first(found[0]):
+            self._watch.end(HALT, How.STOP)
+        calls = [call(word, n=int(n)) for word, n in _CALL.findall(step)]
+        yield reply(*calls) if calls else reply(_ANSWER.format(asked=asked))
+
+    def count(self, request: CompiledRequest) -> int:
+        """The number of blocks."""
+        return sum(len(turn.blocks) for turn in request.turns)
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+
+def tools(watch: Watch) -> Sequence[Tool]:
+    """`look` returns a text, `draw` a file; `pause` stops its process. They tell when they begin."""
+
+    def begin(context: ToolContext) -> None:
+        watch.trace.write("ran", call=context.call_id)
+        watch.passing("tool", When.AFTER)
+
+    @tool(effect=Effect.READ)
+    async def look(n: int, context: ToolContext) -> str:
+        """Look."""
+        begin(context)
+        return f"saw {n}"
+
+    @tool(effect=Effect.READ)
+    async def draw(n: int, context: ToolContext) -> Output:
+        """Draw."""
+        begin(context)
+        path = context.workspace / f"{context.call_id}.txt"
+        path.write_text(f"drawing {n} of {context.call_id}", encoding="utf-8")
+        return Output(output="drawn", media=(MediaBlock(path=str(path), mime_type="text/plain", name=path.name),))
+
+    @tool(effect=Effect.READ)
+    async def pause(n: int, context: ToolContext) -> str:
+        """Pause."""
+        begin(context)
+        watch.end(HALT, How.STOP)
+        return f"paused {n}"
+
+    return (look, draw, pause)
+
+
+def _asked(request: CompiledRequest) -> tuple[str, int]:
+    """The last thing that a person said, and how many steps the model has answered to it since."""
+    done = 0
+    for turn in reversed(request.turns):
+        said = [block.text for block in turn.blocks if isinstance(block, TextBlock)]
+        if turn.role == "user" and said:
+            return said[-1], done
+        done += turn.role == "model"
+    return "", done

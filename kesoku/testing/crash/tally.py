@@ -1,0 +1,115 @@
+"""How often each step was exercised: a run that proves nothing must not look like one that found nothing (I14)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kesoku.testing.crash.evidence import Evidence
+from kesoku.testing.crash.violation import Violation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Something that must happen in a run. `rate` is how often at least for each kill, over many kills."""
+
+    query: str
+    rate: float
+
+
+STEPS = {
+    "prompts acknowledged": Step(rate=0.1, query="SELECT count(*) FROM trace WHERE op = 'acked'"),
+    "prompts handed in again": Step(
+        rate=0.05,
+        query="""
+            SELECT (SELECT count(*) - count(DISTINCT bot || key) FROM trace WHERE op = 'acked')
+                + (SELECT count(*) - count(DISTINCT bot || key) FROM journal WHERE op = 'said')
+        """,
+    ),
+    "turns answered": Step(rate=0.2, query="SELECT count(*) FROM messages WHERE kind = 'answer'"),
+    "turns interrupted": Step(
+        rate=0.03,
+        query="SELECT count(*) FROM written WHERE what = 'moved' AND before = 'processing' AND after = 'interrupted'",
+    ),
+    "turns taken from the dead": Step(
+        rate=0.1, query="SELECT count(*) FROM taken AS l WHERE l.old_owner IN (SELECT owner FROM ended)"
+    ),
+    "turns taken from who stood still": Step(
+        rate=0.02,
+        query="""
+            SELECT count(*) FROM taken AS l
+            WHERE NOT EXISTS (SELECT 1 FROM ended AS e WHERE e.owner = l.old_owner AND e.t <= l.t)
+        """,
+    ),
+    "writes of the deposed that were refused": Step(rate=0.02, query="SELECT count(*) FROM trace WHERE op = 'refused'"),
+    "turns resumed behind a step": Step(
+        rate=0.05,
+        query="""
+            SELECT count(*) FROM taken AS l WHERE EXISTS (
+                SELECT 1 FROM written AS w WHERE w.message = l.message AND w.what = 'step' AND w.t < l.t
+            )
+        """,
+    ),
+    "crashes at the commit of an answer": Step(
+        rate=0.01, query="SELECT count(*) FROM trace WHERE op = 'killed' AND point = 'StoreGateway.finish'"
+    ),
+    "calls that lost their result": Step(
+        rate=0.05,
+        query="SELECT count(*) FROM messages WHERE kind = 'tool_result' AND json_extract(source, '$.synthetic')",
+    ),
+    "hosts killed with something to deliver": Step(
+        rate=0.05,
+        query="""
+            SELECT count(*) FROM trace AS k WHERE k.op = 'killed' AND k.role = 'host' AND EXISTS (
+                SELECT 1 FROM written AS w JOIN messages AS m ON m.id = w.message
+                WHERE w.what = 'stored' AND w.after = 'pending' AND w.t < k.t AND k.name LIKE m.chatbot_id || '-%'
+                    AND NOT EXISTS (
+                        SELECT 1 FROM written AS d WHERE d.message = w.message AND d.what = 'moved' AND d.t < k.t
+                    )
+            )
+        """,
+    ),
+    "crashes in sending": Step(
+        rate=0.05,
+        query="""
+            SELECT count(*) FROM written WHERE what = 'carried' AND before = 'sending' AND after = 'ambiguous'
+        """,
+    ),
+    "sent again with the same key": Step(
+        rate=0.02,
+        query="""
+            SELECT count(*) FROM (
+                SELECT key FROM journal WHERE op IN ('send', 'repeat') GROUP BY key HAVING count(*) > 1
+            )
+        """,
+    ),
+    "found on the platform": Step(
+        rate=0.005,
+        query="SELECT count(*) FROM written WHERE what = 'carried' AND before = 'ambiguous' AND after = 'sent'",
+    ),
+    "prompts ended as poison": Step(
+        rate=0.01, query="SELECT count(*) FROM events WHERE after = 'error' AND reason = 'poison'"
+    ),
+    "files kept": Step(
+        rate=0.05,
+        query="""
+            SELECT count(*) FROM messages AS m, json_each(m.content, '$.attachments')
+            WHERE m.content LIKE '%"attachments"%'
+        """,
+    ),
+    "followers that went on": Step(rate=0.02, query="SELECT count(*) FROM trace WHERE op = 'following' AND cursor > 0"),
+    "changes followed": Step(rate=3.0, query="SELECT count(*) FROM trace WHERE op = 'seen'"),
+}
+
+
+def tally(evidence: Evidence) -> dict[str, int]:
+    """How often each step of `STEPS` happened in what the evidence shows."""
+    with evidence.look() as look:
+        return {name: next(iter(look.rows(step.query)[0].values())) for name, step in STEPS.items()}
+
+
+def too_rare(tally: Mapping[str, int], kills: int) -> list[Violation]:
+    """I14: the steps that so many kills should have met more often."""
+    return [
+        Violation(rule="I14", text=f"{name}: {tally.get(name, 0)} times, which proves nothing; {least} at least")
+        for name, step in STEPS.items()
+        if tally.get(name, 0) < (least := int(kills * step.rate))
+    ]
