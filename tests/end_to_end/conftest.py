@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import pytest
 
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.platform import RecordedPlatform
+
+from .nursery import Born, Nursery
 
 KESOKU = str(Path(sys.executable).with_name("kesoku"))
 
@@ -32,6 +35,7 @@ class Home:
 
     folder: Path
     environment: dict[str, str]
+    nursery: Nursery
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
@@ -43,7 +47,7 @@ class Home:
         return self.folder / "data" / "kesoku" / "kesoku.db"
 
     def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
-        """Start the command with pipes; it is ended with the test."""
+        """Start the command with pipes, as a fork; it is ended with the test."""
         settings: dict[str, Any] = {
             "stdin": subprocess.DEVNULL,
             "stdout": subprocess.PIPE,
@@ -53,7 +57,7 @@ class Home:
             "cwd": self.work,
             "env": self.environment,
         }
-        process = subprocess.Popen([KESOKU, *arguments], **(settings | options))
+        process = Born(self.nursery, [KESOKU, *arguments], **(settings | options))
         self.started.append(process)
         return process
 
@@ -121,8 +125,15 @@ def station(home: Home) -> Station:
     return Station(home=home, platform=RecordedPlatform(journal=journal))
 
 
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    """The process of which most commands are forks."""
+    with closing(Nursery()) as made:
+        yield made
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
+def home(tmp_path: Path, nursery: Nursery) -> Iterator[Home]:
     kept = {name: value for name, value in os.environ.items() if name.startswith(("PATH", "COV", "LANG", "PYTHON"))}
     environment = kept | {
         "HOME": str(tmp_path),
@@ -130,7 +141,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
         "NO_PROXY": "*",
     }
-    made = Home(folder=tmp_path, environment=environment)
+    made = Home(folder=tmp_path, environment=environment, nursery=nursery)
     made.work.mkdir()
     yield made
     for process in made.started:

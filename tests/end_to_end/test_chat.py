@@ -167,7 +167,11 @@ def test_killed_in_the_middle_the_answer_still_comes_once(home: Home) -> None:  
     assert rows(home)[0][:2] == ("user_prompt", "processing")
     done = home.run("chat", "hello")
     assert [kind for kind, _, _ in rows(home)].count("answer") == 2
-    with closing(sqlite3.connect(home.database)) as connection:  # two conversations would speak at once
+    with closing(sqlite3.connect(home.database)) as connection:
+        at = "SELECT min(at) FROM events WHERE reason = ?"
+        claimed, recovered = (connection.execute(at, (reason,)).fetchone()[0] for reason in ("claim", "recovered"))
+        assert recovered - claimed < 25e6, "by the death of its process, not by the end of its lease"
+        # two conversations would speak at once
         assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
     assert all(status in {"processed", "delivered"} for _, status, _ in rows(home))
     assert done.returncode == 0

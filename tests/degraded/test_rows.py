@@ -1,0 +1,189 @@
+"""Any cell of any row may hold anything: nobody else notices, the people of that row are told, and doctor names it."""
+
+import asyncio
+import shutil
+import sqlite3
+from contextlib import AbstractAsyncContextManager, closing, suppress
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Table
+
+from kesoku.messages.lifecycle import DeliveryState
+from kesoku.messages.record import Address
+from kesoku.ports import Transaction
+from kesoku.store import SqlStore
+from kesoku.store.tables import METADATA
+from kesoku.testing.bench import EVERYTHING
+from kesoku.testing.desk import Desk
+from kesoku.testing.model import Held, call, reply
+from kesoku.testing.platform import Fault, RecordedPlatform
+from kesoku.tools.tool import Effect, tool
+
+from .conftest import BOT, HALL, ROOM, Scene, scene
+
+LAB, COURT, ATTIC = "lab", "court", "attic"
+JUNK: tuple[object, ...] = ("{junk", b"\x00\xff", "[]", "x" * 50_000)
+TABLES = METADATA.sorted_tables
+FINE = reply("fine")
+HARMLESS = {"bindings", "external_ids"}
+"""Nothing but ids: doctor cannot know them all."""
+
+
+class Crash(Exception):
+    """The end of a process."""
+
+
+@tool(effect=Effect.READ)
+async def look() -> str:
+    """Look."""
+    return "seen"
+
+
+@tool(effect=Effect.WRITE)
+async def sweep() -> str:
+    """Sweep."""
+    return "swept"
+
+
+class Town:
+    """A database in which something of every kind is under way, as the crash of its process leaves it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.path = folder, folder / "town.db"
+        self.seen: list[dict[str, Any]] = []
+
+    async def build(self) -> None:
+        running = self.folder / "running.db"
+        held = Held()
+        lines = (reply(call("look")), "I looked", held, reply(call("sweep")), "here it is")
+        with suppress(Crash):
+            async with await SqlStore.open(running) as store, self.at_work(store, *lines) as bot:
+                bot.platform.say(ROOM, "look")
+                await bot.shows(ROOM, "I looked")
+                bot.platform.say(LAB, "think")
+                await held.entered.wait()
+                bot.platform.say(COURT, "sweep")
+                await bot.shows(COURT, "May I")
+                bot.platform.script(ATTIC, Fault(kind="retry", seconds=20.0))
+                bot.platform.say(ATTIC, "fetch")
+                await bot.waits_for_a_retry()
+                self.seen = bot.platform.entries
+                with closing(sqlite3.connect(running)) as one, closing(sqlite3.connect(self.path)) as two:
+                    one.backup(two)
+                raise Crash
+
+    def at_work(
+        self, store: SqlStore, *lines: Any, owner: str = "w1", platform: RecordedPlatform | None = None
+    ) -> AbstractAsyncContextManager[Scene]:
+        platform = platform or RecordedPlatform(honours_keys=True, entries=list(self.seen))
+        return scene(store, self.folder, *lines, tools=[look, sweep], platform=platform, owner=owner)
+
+    def copy(self, name: str) -> Path:
+        path = self.folder / name
+        for ending in ("", "-wal", "-shm"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+        shutil.copy(self.path, path)
+        return path
+
+    def spoiled(self, table: Table, junk: object, *only: str) -> Path:
+        """A copy in which cells of the newest row of a table are spoiled: all but those by which it is found."""
+        path = self.copy("spoiled.db")
+        names = only or [column.name for column in table.columns if column.name not in {"seq", "id", "scope", "key"}]
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("PRAGMA ignore_check_constraints = ON")
+            for name in names:
+                with suppress(sqlite3.IntegrityError):
+                    newest = f"rowid = (SELECT max(rowid) FROM {table.name})"
+                    connection.execute(f"UPDATE {table.name} SET {name} = ? WHERE {newest}", (junk,))
+        return path
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Town:
+    town = Town(tmp_path_factory.mktemp("town"))
+    asyncio.run(town.build())
+    return town
+
+
+def read_everything(tx: Transaction) -> None:
+    """What any part of Kesoku ever reads; damage must not be raised, nor be handed on as what it is not."""
+    for change in tx.events.after(0, 1_000):
+        record = change.record
+        assert type(change.at) is type(record.session_n) is type(record.round) is type(record.message.version) is int
+        for step in tx.steps.of(record.id):
+            assert type(step.n) is type(step.at) is int
+        facts = tx.steps.turn(record.id)
+        assert facts is None or all(type(each) is str for each in facts.prompt_ids)
+        for part in tx.deliveries.of(record.id):
+            assert type(part.part) is type(part.attempts) is int
+    for lease in tx.leases.held():
+        assert type(lease.until) is type(lease.failures) is type(lease.claimed_at) is int
+    tx.deliveries.live(EVERYTHING)
+    for state in DeliveryState:
+        tx.deliveries.by_state(EVERYTHING, state)
+    for session, _ in tx.sessions.recent(100):
+        tx.messages.tail(session.id, 100)
+        tx.messages.open_calls(session.id)
+        tx.steps.expense(session.id)
+    tx.leases.next(EVERYTHING)
+    tx.leases.stranded(before=2**62)
+    tx.messages.waiting(EVERYTHING)
+    tx.state.get(f"adapter:{BOT}", "position")
+    tx.questions.open(Address(chatbot_id=BOT, channel_id=COURT))
+
+
+@pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
+def test_no_cell_is_raised_or_handed_on_as_what_it_is_not(town: Town, table: Table) -> None:
+    desk = Desk(town.copy("cells.db"))
+    desk.link.script("PRAGMA ignore_check_constraints = ON")
+    for column, junk in product(table.columns, (*JUNK, -1)):
+
+        def look(tx: Any, column: Any = column, junk: object = junk) -> None:
+            with suppress(sqlite3.IntegrityError):
+                tx.link._raw.execute(f"UPDATE OR IGNORE {table.name} SET {column.name} = ?", (junk,))
+            try:
+                read_everything(tx)
+            except Exception as error:
+                raise AssertionError(f"{column} = {junk!r:.20}") from error
+            raise Crash
+
+        with pytest.raises(Crash):
+            desk.run(look)
+    desk.close()
+
+
+@pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
+async def test_whatever_a_row_holds_the_others_go_on(
+    town: Town, table: Table, caplog: pytest.LogCaptureFixture
+) -> None:
+    for junk in (JUNK[TABLES.index(table) % len(JUNK)], -1):
+        caplog.clear()
+        async with await SqlStore.open(town.spoiled(table, junk)) as store:
+            problems = await store.check()
+            assert table.name in HARMLESS or junk != "{junk" or any(table.name in each for each in problems), problems
+            with suppress(Crash):
+                async with town.at_work(store, *[FINE] * 20, owner="w2") as bot:
+                    bot.office.presence.dead.add("w1")
+                    for room in (ROOM, LAB, COURT, ATTIC, HALL):
+                        bot.platform.say(room, "hello")
+                    await bot.shows(HALL, "fine", turn=1.0)
+                    raise Crash
+        assert not [each for each in caplog.records if each.exc_info], (junk, caplog.text)
+
+
+async def test_who_waits_for_a_damaged_part_is_told_once(town: Town) -> None:
+    path = town.spoiled(METADATA.tables["deliveries"], "{junk", "body")
+    platform = RecordedPlatform(honours_keys=True, entries=list(town.seen))
+    for owner in ("w2", "w3"):
+        async with await SqlStore.open(path) as store:
+            with suppress(Crash):
+                async with town.at_work(store, *[FINE] * 5, owner=owner, platform=platform) as bot:
+                    bot.office.presence.dead |= {"w1", "w2"} - {owner}
+                    platform.say(HALL, "hello")
+                    await bot.shows(HALL, "fine", turn=1.0)
+                    (told,) = await bot.shows(ATTIC, "was not sent", turn=1.0)
+                    raise Crash
+        assert "damaged" in told

@@ -1,0 +1,92 @@
+"""Starts `kesoku` by a fork of one process that has imported it already: most of a start is imports.
+
+What a start itself proves (interpreter, locale, streams, what is loaded) is left to tests that start the real command.
+"""
+
+import ctypes
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+_SET_CHILD_SUBREAPER = 36
+_PARENT = r"""
+import importlib, json, os, socket, sys
+MODULES = ("kesoku.cli.chat", "kesoku.cli.run", "kesoku.cli.doctor", "kesoku.llm.offline", "google.genai")
+for name in MODULES:
+    importlib.import_module(name)
+from kesoku.cli.main import run
+
+def serve(line):
+    while True:
+        request, fds, _, _ = socket.recv_fds(line, 1 << 20, 3)
+        if not request:
+            raise SystemExit
+        ours, theirs = os.pipe()
+        if (middle := os.fork()) == 0:
+            if (child := os.fork()) == 0:
+                for fd in (ours, theirs, line.detach()):
+                    os.close(fd)
+                return json.loads(request), fds
+            os.write(theirs, str(child).encode())
+            os._exit(0)
+        os.waitpid(middle, 0)  # from now on the child is nobody's, and the reaper's
+        line.send(os.read(ours, 64))
+        for fd in (ours, theirs, *fds):
+            os.close(fd)
+
+request, fds = serve(socket.socket(fileno=int(sys.argv[1])))
+for number, fd in enumerate(fds):
+    os.dup2(fd, number)
+    os.close(fd)
+os.chdir(request["cwd"])
+os.environ.clear()
+os.environ.update(request["env"])
+sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(":"))
+sys.argv[:] = request["args"]
+for number, name in enumerate(("stdin", "stdout", "stderr")):
+    setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8"))
+run()
+"""
+
+
+class Nursery:
+    """The process that is forked. It ends with the one that made it."""
+
+    def __init__(self) -> None:
+        self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            number = theirs.fileno()
+            self._parent = subprocess.Popen([sys.executable, "-c", _PARENT, str(number)], pass_fds=[number])
+
+    def close(self) -> None:
+        """End it; those that it bore live on."""
+        self._line.close()
+        self._parent.wait()
+
+    def bear(self, args: list[str], cwd: str, env: Mapping[str, str], streams: list[int]) -> int:
+        """The pid of a new child of the caller."""
+        request = json.dumps({"args": args, "cwd": cwd, "env": dict(env)}).encode()
+        prctl = ctypes.CDLL(None).prctl
+        prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        try:
+            socket.send_fds(self._line, [request], streams)
+            return int(self._line.recv(64))
+        finally:
+            prctl(_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+class Born(subprocess.Popen[str]):
+    """A process that a nursery bore. All three streams must be given."""
+
+    def __init__(self, nursery: Nursery, args: list[str], **options: Any) -> None:
+        self._nursery = nursery
+        super().__init__(args, **options)
+
+    def _execute_child(self, args: Any, *rest: Any) -> None:
+        cwd, env, pipes = rest[4], rest[5], rest[9:15]
+        self.pid = self._nursery.bear(args, str(cwd), env, [pipes[0], pipes[3], pipes[5]])
+        self._child_created = True
+        self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
