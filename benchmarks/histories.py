@@ -1,22 +1,21 @@
-"""Whether Gemini takes whatever is stored: `python benchmarks/histories.py`, or with --json for programs.
+"""Whether Gemini takes whatever is stored.
 
 Made-up sessions (`kesoku.testing.tale`) are compiled and sent with the real SDK, over real HTTP, to a loopback server
-that is as strict as the real one. A refused request gives exit code 1; `--first SEED --count 1` sends one again.
+that is as strict as the real one. The seed of each that is refused is named on the standard error.
 """
 
-import argparse
 import asyncio
-import json
+import multiprocessing
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
 
+from figure import Figure, amount, at_most
 from pydantic import SecretStr
 
 from kesoku.errors import ModelError
@@ -84,39 +83,28 @@ def _batch(seeds: range) -> list[tuple[int, str]]:
     return asyncio.run(refusals(seeds))
 
 
-def run(first: int, count: int, jobs: int) -> dict[str, Any]:
-    """Send all of them, with progress on stderr."""
+def measure(room: Path) -> Iterator[Figure]:
+    """Send all of them."""
     for name in _PROXIES:
         os.environ.pop(name, None)
         os.environ.pop(name.upper(), None)
-    began, done, refused = time.perf_counter(), 0, list[tuple[int, str]]()
-    batches = [range(at, min(at + BATCH, first + count)) for at in range(first, first + count, BATCH)]
-    with ProcessPoolExecutor(jobs) as pool:
-        for future in as_completed(waiting := {pool.submit(_batch, each): len(each) for each in batches}):
-            refused += future.result()
-            done += waiting[future]
-            print(f"\r{done:>8,} of {count:,} sent, {len(refused)} refused", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    return {"count": count, "refused": sorted(refused), "seconds": round(time.perf_counter() - began, 1)}
-
-
-def main() -> int:
-    """Send and print; 1 if anything was refused."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=10_000, help="how many histories")
-    parser.add_argument("--first", type=int, default=0, help="the seed of the first")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    options = parser.parse_args()
-    found = run(options.first, options.count, options.jobs)
-    if options.json:
-        print(json.dumps(found))
-    else:
-        print(f"{found['count']:,} histories, {len(found['refused'])} refused, {found['seconds']} s")
-        for seed, why in found["refused"][:20]:
-            print(f"seed {seed}: {why}")
-    return 1 if found["refused"] else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    count = amount(10_000, 200)
+    batches = [range(at, min(at + BATCH, count)) for at in range(0, count, BATCH)]
+    began = time.perf_counter()
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        refused = sorted(each for batch in pool.map(_batch, batches) for each in batch)
+    for seed, why in refused[:20]:
+        print(f"history {seed} was refused: {why}", file=sys.stderr)
+    yield Figure(
+        name=f"refused of {count:,} histories",
+        samples=(len(refused),),
+        unit="",
+        limit=at_most(0),
+        meaning="Whatever a conversation went through, the next request is one that Gemini takes.",
+    )
+    yield Figure(
+        name="histories compiled and sent",
+        samples=(count / (time.perf_counter() - began),),
+        unit="/s",
+        meaning="What the SDK, HTTP and the compiling of a history leave of a machine.",
+    )

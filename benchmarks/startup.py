@@ -1,63 +1,37 @@
-"""How fast the command starts on this machine: `python benchmarks/startup.py`, or with --json for programs.
+"""How fast the command starts, and what it imports for that."""
 
-Each figure is the best of five runs, with its limit beside it; a figure beyond its limit gives exit code 1. Run it on
-an idle machine: the limits are absolute.
-"""
-
-import argparse
+import asyncio
 import json
 import os
-import re
+import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from figure import Figure, Physical, amount, at_most
+
+from kesoku.store import SqlStore
+
 KESOKU = str(Path(sys.executable).with_name("kesoku"))
-RUNS = 5
-PACKAGES = ("asyncio", "google.genai", "httpx", "markdown_it", "prompt_toolkit", "pydantic", "rich", "sqlalchemy")
-COMMANDS = (("--help",), ("--version",), ("chat", "hi"), ("chat", "--json", "hi"), ("doctor",))
+PYTHON = (sys.executable, "-c", "pass")
+COMMANDS = (("chat", "hi"), ("chat", "--json", "hi"), ("doctor", "--offline"))
 PROBE = r"""
 import atexit, json, re, sys
 def note():
     peak = re.search(r"VmHWM:\s*(\d+)", open("/proc/self/status").read())[1]
-    json.dump([int(peak), list(sys.modules)], open(sys.argv.pop(), "w"))
+    json.dump([int(peak), len(sys.modules)], open(sys.argv.pop(), "w"))
 atexit.register(note)
 arguments, notes = sys.argv[1:-1], sys.argv[-1]
 sys.argv[:] = ["kesoku", *arguments]
-from kesoku.cli.main import run
 try:
-    run()
+    if arguments:
+        from kesoku.cli.main import run
+        run()
 finally:
     sys.argv.append(notes)
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """One line of the table."""
-
-    what: str
-    value: float
-    unit: str
-    limit: float | None = None
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether the limit holds."""
-        return self.limit is None or self.value < self.limit
-
-    def __str__(self) -> str:
-        limit = "" if self.limit is None else f"limit {self.limit:g} {self.unit}{'' if self.is_kept else '  BEYOND'}"
-        return f"{self.what:<52} {self.value:>8.3f} {self.unit:<3} {limit}".rstrip()
-
-
-def best(measure: Callable[[], float]) -> float:
-    """The least of some runs: what the machine can do when nothing else runs."""
-    return min(measure() for _ in range(RUNS))
 
 
 class Bench:
@@ -80,24 +54,27 @@ class Bench:
 
     def first_character(self, *command: str) -> float:
         """From the start of the process to the first byte that it prints."""
+        pipe = subprocess.PIPE
         before = time.perf_counter()
         with subprocess.Popen(
             command,
             env=self.environment,
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stdout=pipe,
+            stderr=pipe,
             bufsize=0,
         ) as process:
-            if process.stdout is None or not process.stdout.read(1):
-                raise RuntimeError(f"{' '.join(command)} printed nothing")
+            assert process.stdout
+            first = process.stdout.read(1)
             spent = time.perf_counter() - before
-            process.communicate()
+            said = process.communicate()[1]
+        if not first:
+            raise RuntimeError(f"{' '.join(command)} printed nothing but {said!r}")
         return spent
 
-    def needs(self, *arguments: str) -> tuple[float, Sequence[str]]:
-        """The most memory that a command has had, in MB, and the modules that it imported."""
+    def needs(self, *arguments: str) -> tuple[float, int]:
+        """The most memory that a command has had, in MB, and how many modules it imported. None at all: Python's."""
         notes = self.folder / "notes.json"
         command = [sys.executable, "-c", PROBE, *arguments, str(notes)]
         subprocess.run(command, env=self.environment, cwd=self.folder, check=False, capture_output=True)
@@ -105,52 +82,126 @@ class Bench:
         return kilobytes / 1024, modules
 
 
-def figures(bench: Bench) -> list[Figure]:
-    """Everything with a number."""
-    found = [
-        Figure(what="python -c pass", value=best(lambda: bench.seconds(sys.executable, "-c", "pass")), unit="s"),
-        Figure(what="kesoku --help", value=best(lambda: bench.seconds(KESOKU, "--help")), unit="s", limit=0.3),
-        Figure(what="kesoku --help, memory", value=bench.needs("--help")[0], unit="MB", limit=45),
-        Figure(
-            what="kesoku chat hi, first character",
-            value=best(lambda: bench.first_character(KESOKU, "chat", "hi")),
-            unit="s",
-            limit=0.8,
-        ),
-        Figure(what="kesoku chat hi, to its end", value=best(lambda: bench.seconds(KESOKU, "chat", "hi")), unit="s"),
-    ]
-    return [*found, Figure(what="kesoku chat hi, memory", value=bench.needs("chat", "hi")[0], unit="MB")]
+def measure(room: Path) -> Iterator[Figure]:
+    """Start-up of the command, then of a database."""
+    bench = Bench(room)
+    python = Physical(name="python -c pass", value=_median(lambda: bench.seconds(*PYTHON)))
+    yield Figure(
+        name="kesoku --help",
+        samples=_rounds(lambda: bench.seconds(KESOKU, "--help")),
+        unit="s",
+        limit=at_most(0.3),
+        physical=python,
+        meaning="How long a person waits for the help text.",
+    )
+    bench.seconds(KESOKU, "chat", "hi")
+    yield Figure(
+        name="kesoku chat hi, first character",
+        samples=_rounds(lambda: bench.first_character(KESOKU, "chat", "hi")),
+        unit="s",
+        limit=at_most(0.8),
+        physical=python,
+        meaning="From Return to the first character of a one-shot answer, with a model that answers at once.",
+    )
+    yield Figure(
+        name="kesoku chat hi, to its end",
+        samples=_rounds(lambda: bench.seconds(KESOKU, "chat", "hi")),
+        unit="s",
+        physical=python,
+        meaning="What Kesoku itself adds to a one-shot question in a script, its shutdown included.",
+    )
+    yield from _needs(bench)
+    yield from _opened(room)
 
 
-def imports(bench: Bench) -> Mapping[str, Mapping[str, object]]:
-    """How many modules each command imports, and which of the heavy packages."""
-    found = {}
-    for arguments in COMMANDS:
-        _, modules = bench.needs(*arguments)
-        found[" ".join(("kesoku", *arguments))] = {
-            "modules": len(modules),
-            "heavy": [name for name in PACKAGES if name in modules],
-        }
-    return found
+def _needs(bench: Bench) -> Iterator[Figure]:
+    megabytes, modules = bench.needs()
+    memory = Physical(name="python -c pass", value=megabytes)
+    imports = Physical(name="python -c pass", value=modules)
+    for arguments, limit in ((("--help",), at_most(45)), *((each, None) for each in COMMANDS)):
+        command = " ".join(("kesoku", *arguments))
+        megabytes, modules = bench.needs(*arguments)
+        yield Figure(
+            name=f"{command}, memory",
+            samples=(megabytes,),
+            unit="MB",
+            limit=limit,
+            physical=memory,
+            meaning="The most memory that the command has had at once.",
+        )
+        yield Figure(
+            name=f"{command}, imports",
+            samples=(modules,),
+            unit="modules",
+            physical=imports,
+            meaning="Modules that are loaded for it: most of a start is spent on these.",
+        )
 
 
-def main() -> int:
-    """Measure and print; 1 if a limit is broken."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder))
-        measured, imported = figures(bench), imports(bench)
-    if options.json:
-        print(json.dumps({"figures": [asdict(each) for each in measured], "imports": imported}))
-    else:
-        print(*measured, sep="\n")
-        for command, facts in imported.items():
-            heavy = re.sub(r"[\[\]']", "", str(facts["heavy"])) or "none"
-            print(f"{command:<52} {facts['modules']:>8} modules; heavy: {heavy}")
-    return 0 if all(each.is_kept for each in measured) else 1
+def _opened(room: Path) -> Iterator[Figure]:
+    asyncio.run(_open(room / "first.db"))
+    new = tuple(asyncio.run(_open(room / f"new{number}.db")) for number in range(amount(5, 1)))
+    old = tuple(asyncio.run(_open(room / "first.db")) for _ in range(amount(5, 1)))
+    yield Figure(
+        name="open a new database",
+        samples=new,
+        unit="ms",
+        limit=at_most(60),
+        physical=Physical(name="sqlite3 alone, same tables", value=_created(room)),
+        meaning="What the very first start costs on top of every other.",
+    )
+    yield Figure(
+        name="open an existing database",
+        samples=old,
+        unit="ms",
+        limit=at_most(60),
+        physical=Physical(name="sqlite3 alone, schema read", value=_read(room / "first.db")),
+        meaning="The part of every start that goes into the database.",
+    )
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+async def _open(path: Path) -> float:
+    before = time.perf_counter()
+    store = await SqlStore.open(path)
+    spent = time.perf_counter() - before
+    await store.aclose()
+    return spent * 1000
+
+
+def _created(room: Path) -> float:
+    """Milliseconds in which sqlite3 makes the same tables and indexes, in one transaction."""
+    source = sqlite3.connect(room / "first.db")
+    rows = source.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'")
+    statements = [sql for (sql,) in rows.fetchall()]
+    source.close()
+    before = time.perf_counter()
+    database = sqlite3.connect(room / "alone.db", isolation_level=None)
+    for sql in ("PRAGMA journal_mode = WAL", "BEGIN", *statements, "COMMIT"):
+        database.execute(sql)
+    spent = time.perf_counter() - before
+    database.close()
+    return spent * 1000
+
+
+def _read(path: Path) -> float:
+    """Milliseconds in which sqlite3 opens the file and reads its schema."""
+
+    def once() -> float:
+        before = time.perf_counter()
+        database = sqlite3.connect(path)
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("SELECT * FROM messages LIMIT 1").fetchone()
+        spent = time.perf_counter() - before
+        database.close()
+        return spent * 1000
+
+    return _median(once)
+
+
+def _rounds(once: Callable[[], float]) -> tuple[float, ...]:
+    return tuple(once() for _ in range(amount(5, 1)))
+
+
+def _median(once: Callable[[], float]) -> float:
+    rounds = sorted(_rounds(once))
+    return rounds[len(rounds) // 2]

@@ -9,6 +9,7 @@ from pages.cli import cli
 from pages.config import config
 from pages.contract import contract
 from pages.errors import errors
+from pages.figures import figures
 from pages.loopback import loopback
 from pages.messages import messages
 from pages.offline import offline
@@ -25,6 +26,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "offline-model.md": offline,
     "adapter-contract.md": contract,
     "loopback-gemini.md": loopback,
+    "figures.md": figures,
 }
 
 

@@ -1,0 +1,46 @@
+"""What the figures were measured on."""
+
+import os
+import platform
+import statistics
+import time
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+_SYNCS = 20
+_PAGE = bytes(4096)
+
+
+def facts(room: Path) -> dict[str, object]:
+    """Everything that moves the figures and can be known before the first of them."""
+    from kesoku.store.driver import driver  # only here: a benchmark's own process must not begin with all of it
+
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "kesoku": version("kesoku"),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count() or 1,
+        "python": platform.python_version(),
+        "sqlite": driver().sqlite_version,
+        "fsync_ms": round(fsync(room / "fsync") * 1000, 3),
+        "load_before": load(),
+    }
+
+
+def load() -> float:
+    """Processes that wanted to run, over the last minute."""
+    return round(os.getloadavg()[0], 2)
+
+
+def fsync(path: Path) -> float:
+    """Seconds until a page that is appended to a file lies on the disk, the median."""
+    spent = []
+    with path.open("wb", buffering=0) as file:
+        for _ in range(_SYNCS):
+            before = time.perf_counter()
+            file.write(_PAGE)
+            os.fsync(file.fileno())
+            spent.append(time.perf_counter() - before)
+    path.unlink()
+    return statistics.median(spent)
