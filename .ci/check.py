@@ -14,6 +14,9 @@ BIN = Path(sys.executable).parent
 # One more than there are cores: end-to-end tests spend much of their time waiting for processes.
 PYTEST = [sys.executable, "-m", "pytest", "-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal"]
 
+# Tests start many processes: each would compile every module again where bytecode is not written.
+ENVIRONMENT = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
+
 CHECKS = {
     "format": [str(BIN / "ruff"), "format", "--check", "."],
     "lint": [str(BIN / "ruff"), "check", "."],
@@ -30,7 +33,7 @@ def main() -> int:
     for name, command in CHECKS.items():
         print(f"== {name}", flush=True)
         start = time.monotonic()
-        if subprocess.run(command, cwd=ROOT, check=False).returncode:
+        if subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, check=False).returncode:
             failed.append(name)
         print(f"== {name}: {'failed' if name in failed else 'ok'} in {time.monotonic() - start:.1f} s", flush=True)
     print("failed: " + ", ".join(failed) if failed else "all checks passed")

@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
@@ -71,7 +72,33 @@ def start(
 
 
 class PrivateFileHandler(logging.handlers.RotatingFileHandler):
-    """Rotating files that only their owner may read: they tell what people talk about."""
+    """Rotating files that only their owner may read: they tell what people talk about.
+
+    A full disk costs lines of the log and nothing else; it is said once on standard error, until there is room again.
+    """
+
+    _lost = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line, or lose it."""
+        lost = self._lost
+        super().emit(record)
+        if self._lost == lost:
+            self._lost = 0
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  the name is the library's
+        """Called by `emit` in place of what it would raise."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+        elif not self._lost:
+            sys.stderr.write(f"kesoku: the log {self.baseFilename} cannot be written: {error.strerror}\n")
+        self._lost += 1
+
+    def close(self) -> None:
+        """Close, also where the last lines find no room."""
+        with suppress(OSError):
+            super().close()
 
     def _open(self) -> TextIOWrapper:
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

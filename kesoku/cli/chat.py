@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import os
 import secrets
 import signal
@@ -91,6 +92,7 @@ async def _open(
 
 
 async def _run(app: App) -> int:
+    gc.freeze()  # as `run` does
     loop = asyncio.get_running_loop()
     ended: list[int] = []
 

@@ -5,6 +5,7 @@ import asyncio
 import json
 import os
 import sys
+import time
 from collections.abc import Awaitable, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -21,7 +22,7 @@ from kesoku.config import Config, Loaded, load
 from kesoku.errors import ConfigError, ConfigInvalid, KesokuError, ModelError, ModelKeyMissing, PluginError
 from kesoku.ports import Finding, Severity
 from kesoku.render.mask import Mask
-from kesoku.store import SAFE, SqlStore, driver
+from kesoku.store import Gauge, SqlStore, driver, is_safe
 
 _MARKS = {Severity.OK: "ok     ", Severity.WARNING: "warning", Severity.ERROR: "ERROR  "}
 _COLOURS = {Severity.OK: "32", Severity.WARNING: "33", Severity.ERROR: "31"}
@@ -77,6 +78,7 @@ async def _database(config: Config) -> list[Finding]:
         store = await SqlStore.open(place.database, patience=config.store.busy_seconds)
         try:
             problems = await store.check()
+            load = [] if problems else [_load(await store.gauge())]
         finally:
             await store.aclose()
     except KesokuError as error:
@@ -84,16 +86,36 @@ async def _database(config: Config) -> list[Finding]:
     if problems:
         fix = "restore a backup, or move the file away to begin anew"
         return [*findings, _error("database", f"{place.database}: {problems[0]}", fix)]
-    return [*findings, _ok("database", str(place.database))]
+    return [*findings, _ok("database", str(place.database)), *load]
+
+
+def _load(gauge: Gauge) -> Finding:
+    age = 0.0 if gauge.queued_since is None else time.time() - gauge.queued_since / 1e6
+    figures = {
+        "queued": gauge.queued,
+        "oldest_seconds": max(0, round(age)),
+        "running": gauge.running,
+        "held": gauge.held,
+        "ambiguous": gauge.ambiguous,
+        "log_bytes": gauge.log_bytes,
+    }
+    text = (
+        "prompts that wait: {queued}, the oldest for {oldest_seconds} s; turns that run: {running}; "
+        "parts of answers on hold: {held}, in doubt: {ambiguous}; bytes in the log: {log_bytes}"
+    )
+    return Finding(check="load", severity=Severity.OK, text=text.format(**figures), figures=figures)
 
 
 def _sqlite() -> Finding:
-    used = driver()
-    if used.sqlite_version_info >= SAFE:
-        return _ok("sqlite", used.sqlite_version)
-    text = f"{used.sqlite_version}: before 3.51.3 two processes on one file could damage it in rare cases"
+    version, number = driver().sqlite_version, driver().sqlite_version_info
+    safe = is_safe(number)
+    figures = {"version": number[0] * 1_000_000 + number[1] * 1_000 + number[2], "safe": int(safe)}
+    if safe:
+        text = f"{version}, safe for several processes on one file"
+        return Finding(check="sqlite", severity=Severity.OK, text=text, figures=figures)
+    text = f"{version}: before 3.51.3 two processes on one file could damage it in rare cases"
     fix = "Kesoku's own processes take turns; to be safe with other programs too: pip install 'kesoku[sqlite]'"
-    return Finding(check="sqlite", severity=Severity.WARNING, text=text, fix=fix)
+    return Finding(check="sqlite", severity=Severity.WARNING, text=text, fix=fix, figures=figures)
 
 
 def _tools(loaded: Loaded) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import signal
 
 from kesoku import plugins
@@ -28,6 +29,7 @@ async def _serve(options: argparse.Namespace, loaded: Loaded) -> int:
     bots = _bots(loaded.config, options.only)
     models = choose(loaded.config, offline_fallback=False)
     async with App(loaded, Job(bots=bots), models) as app:
+        gc.freeze()  # what is loaded by now stays: to look through all of it again would stop everything for 30 ms
         received = _stop_on_signal(app)
         endings = await app.run()
     if received:

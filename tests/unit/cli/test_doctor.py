@@ -1,5 +1,6 @@
-"""`kesoku doctor` over models: which are asked, in what order, what makes it fail, and that no secret is shown."""
+"""`kesoku doctor`: which models are asked, what makes it fail, that no secret is shown, what the database holds."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,8 +9,16 @@ from typing import Any
 import pytest
 
 from kesoku.cli.main import main
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.lifecycle import DeliveryState as D
+from kesoku.messages.lifecycle import Purpose
+from kesoku.messages.record import Address, Record
+from kesoku.ports import Transaction
+from kesoku.store import SqlStore, driver, is_safe
+from kesoku.testing.bench import Bench
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import rate_limited
+from kesoku.testing.store_material import part
 
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_GEMINI_BASE_URL", "KESOKU_CONFIG")
 
@@ -116,3 +125,66 @@ def test_a_key_of_the_environment_is_masked_whatever_is_printed(
     assert code == 0
     assert found["models.gemini"]["text"].startswith("[secret] at ")
     assert server.key not in said
+
+
+def test_the_load_is_told_beside_a_running_server(doctor: Doctor, tmp_path: Path) -> None:
+    def send(tx: Transaction, answer: Record) -> None:
+        """Three parts: one only planned, one held, one in doubt."""
+        tx.deliveries.plan([part(answer, n) for n in range(3)])
+        for n, state in ((1, D.HELD), (2, D.SENDING), (2, D.AMBIGUOUS)):
+            tx.deliveries.move(answer.id, n, Purpose.FINAL, state, at=1)
+
+    async def serve(bench: Bench) -> Record:
+        rooms = [Address(chatbot_id="discord", channel_id=name) for name in "abc"]
+        for room in rooms:
+            await bench.say(at=room)
+        answer = await bench.finish(await bench.claim())
+        await bench.claim()
+        await bench.store.write(lambda tx: send(tx, answer))
+        return answer
+
+    (tmp_path / "kesoku").mkdir()
+    with asyncio.Runner() as runner:
+        store = runner.run(SqlStore.open(tmp_path / "kesoku" / "kesoku.db"))
+        bench = Bench(store)
+        answer = runner.run(serve(bench))
+        code, found, _ = doctor.run("", "--offline")
+        assert runner.run(bench.status(answer)) is MessageStatus.PENDING
+        runner.run(bench.say("it goes on"))
+        runner.run(store.aclose())
+    assert code == 0
+    figures = found["load"]["figures"]
+    assert figures["oldest_seconds"] > 0
+    assert figures["log_bytes"] > 4096
+    expected = {"queued": 1, "running": 1, "held": 1, "ambiguous": 1}
+    assert {name: figures[name] for name in expected} == expected
+    assert found["load"]["text"].startswith("prompts that wait: 1, the oldest for ")
+
+
+def test_the_version_of_sqlite_is_named_and_judged(doctor: Doctor) -> None:
+    _, found, _ = doctor.run()
+    version, safe = driver().sqlite_version, is_safe(driver().sqlite_version_info)
+    told = found["sqlite"]
+    assert told["text"].startswith(version)
+    assert told["severity"] == ("ok" if safe else "warning")
+    major, minor, patch = map(int, version.split("."))
+    assert told["figures"] == {"version": major * 1_000_000 + minor * 1_000 + patch, "safe": int(safe)}
+
+
+@pytest.mark.parametrize(
+    ("version", "safe"),
+    [
+        ((3, 40, 1), False),
+        ((3, 44, 5), False),
+        ((3, 44, 6), True),
+        ((3, 45, 9), False),
+        ((3, 50, 6), False),
+        ((3, 50, 7), True),
+        ((3, 51, 2), False),
+        ((3, 51, 3), True),
+        ((3, 52, 0), True),
+        ((4, 0, 0), True),
+    ],
+)
+def test_which_versions_of_sqlite_are_safe_for_several_processes(version: tuple[int, ...], safe: bool) -> None:
+    assert is_safe(version) is safe
