@@ -1,19 +1,21 @@
 """What a flood costs: very many prompts at once, of which half are refused, and a listener that sleeps meanwhile."""
 
 import asyncio
-import os
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from figure import Figure, amount, at_least, at_most
+from machine import resident
 
-from kesoku.gateway import BusyPolicy, FloodBounds, StoreGateway
+from kesoku.app.clock import SystemClock
+from kesoku.gateway import BusyPolicy, StoreGateway
 from kesoku.messages import make
 from kesoku.messages.record import Address, Post
 from kesoku.store import SqlStore
+from kesoku.testing.bench import UNBOUNDED
 from kesoku.testing.presence import NullPresence
-from kesoku.testing.station import WallClock
 
 CALLERS = 64
 PEOPLE = 5_000
@@ -54,39 +56,46 @@ def measure(room: Path) -> Iterator[Figure]:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Flood:
     """What was measured."""
 
-    slowdown = growth = notices = caught_up = 0.0
-    missed = 0
+    slowdown: float
+    """CPU time for the dearest tenth of the prompts, in that for the first."""
+    growth: float
+    """Megabytes of resident memory."""
+    notices: float
+    """For each person."""
+    missed: int
+    """Changes that were committed while the listener slept."""
+    caught_up: float
+    """Changes a second that it read then."""
 
 
 async def _flood(path: Path, offered: int) -> Flood:
-    found, people = Flood(), min(PEOPLE, offered // 20)
-    bounds = FloodBounds(
-        per_person_per_minute=1_000_000, per_channel_per_minute=1_000_000, queued_per_channel=10, queued_total=1_000_000
-    )
+    people, bounds = min(PEOPLE, offered // 20), replace(UNBOUNDED, queued_per_channel=10)
     async with await SqlStore.open(path) as store:
-        gateway = StoreGateway(store, WallClock(), BusyPolicy(), NullPresence(), bounds=bounds)
+        gateway = StoreGateway(store, SystemClock(), BusyPolicy(), NullPresence(), bounds=bounds)
         async with gateway.listen(lambda _: True) as sleeper:
             await _offer(gateway, range(people, 2 * people))  # everybody has a session, everything is warm
-            before, costs = _resident(), list[float]()
+            before, costs = resident(), list[float]()
             tenth = offered // 10
             for start in range(0, offered, tenth):
                 began = time.process_time()
                 await _offer(gateway, [number % people for number in range(start, start + tenth)])
                 costs.append(time.process_time() - began)
-            found.slowdown, found.growth = max(costs) / costs[0], _resident() - before
-            found.missed = await store.read(lambda tx: tx.events.head()) - sleeper.cursor
+            growth = resident() - before
+            missed = await store.read(lambda tx: tx.events.head()) - sleeper.cursor
             began = time.perf_counter()
             seen, notices = sleeper.cursor, 0
-            for _ in range(found.missed):
+            for _ in range(missed):
                 change = await anext(sleeper)
                 assert change.seq == seen + 1, "each once, in order"
                 seen, notices = change.seq, notices + (change.record.kind == "notice")
-            found.caught_up = found.missed / (time.perf_counter() - began)
-            found.notices = notices / people
-    return found
+            caught_up = missed / (time.perf_counter() - began)
+    return Flood(
+        slowdown=max(costs) / costs[0], growth=growth, notices=notices / people, missed=missed, caught_up=caught_up
+    )
 
 
 async def _offer(gateway: StoreGateway, people: Iterable[int]) -> None:
@@ -99,9 +108,3 @@ async def _offer(gateway: StoreGateway, people: Iterable[int]) -> None:
             await gateway.accept([Post(message=message, address=address)])
 
     await asyncio.gather(*(caller() for _ in range(CALLERS)))
-
-
-def _resident() -> float:
-    """Megabytes."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

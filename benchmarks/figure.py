@@ -6,6 +6,7 @@ folder `room`, which is removed afterwards, and yields each figure as soon as it
 
 import os
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -79,3 +80,8 @@ def at_least(value: float) -> Limit:
 def amount(full: int, quick: int) -> int:
     """How much to do: `quick` when `run.py --quick` asks only whether every benchmark works."""
     return quick if os.environ.get("KESOKU_BENCHMARKS_QUICK") else full
+
+
+def samples(measured: Callable[[], float]) -> tuple[float, ...]:
+    """What five calls return, one when `run.py --quick`."""
+    return tuple(measured() for _ in range(amount(5, 1)))

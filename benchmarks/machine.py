@@ -1,7 +1,8 @@
-"""What the figures were measured on."""
+"""What the figures were measured on, and what the operating system knows of a process."""
 
 import os
 import platform
+import re
 import statistics
 import time
 from datetime import UTC, datetime
@@ -31,6 +32,13 @@ def facts(room: Path) -> dict[str, object]:
 def load() -> float:
     """Processes that wanted to run, over the last minute."""
     return round(os.getloadavg()[0], 2)
+
+
+def resident(pid: int | str = "self") -> float:
+    """Megabytes (2**20 bytes) of memory that a process holds now."""
+    found = re.search(r"VmRSS:\s*(\d+)", Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))
+    assert found
+    return int(found[1]) / 1024
 
 
 def fsync(path: Path) -> float:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from figure import Figure, Physical, amount, at_most
+from machine import resident
 
 from kesoku.app import App, Job
 from kesoku.config import load
@@ -50,10 +50,10 @@ def measure(room: Path) -> Iterator[Figure]:
     )
     early, late = amount(10_000, 200), amount(100_000, 2_000)
     after = asyncio.run(_serve(room, (early, late)))
-    for count, resident in zip((early, late), after, strict=True):
+    for count, megabytes in zip((early, late), after, strict=True):
         yield Figure(
             name=f"many channels, {count:,} messages, resident memory",
-            samples=(resident,),
+            samples=(megabytes,),
             unit="MB",
             limit=at_most(120),
             meaning="What a process that answers many people takes from the memory of your machine.",
@@ -87,16 +87,14 @@ def _chat(room: Path, turns: int) -> float:
 
 
 def _python() -> float:
-    code = "print(open('/proc/self/status').read().split('VmRSS:')[1].split()[0])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return int(done.stdout) / 1024
-
-
-def resident(pid: int | str = "self") -> float:
-    """Megabytes of memory that a process holds now."""
-    found = re.search(r"VmRSS:\s*(\d+)", Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))
-    assert found
-    return int(found[1]) / 1024
+    """Resident megabytes of Python alone."""
+    command = [sys.executable, "-c", "print(flush=True); input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        process.stdout.readline()
+        held = resident(process.pid)
+        process.communicate("\n")
+    return held
 
 
 @dataclass(slots=True)

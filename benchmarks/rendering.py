@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from figure import Figure, Physical, amount, at_most
+from figure import Figure, Physical, amount, at_most, samples
 
 from kesoku.render import Unit, chunk, parse, to_markdown
 
@@ -54,7 +54,7 @@ ODD = {
     "blank lines": "\n",
     "questions": "[question: a | b]\n",
 }
-"""One megabyte of each."""
+"""Each is repeated to the full size."""
 _NOISE = 5.0
 """Milliseconds below which a measurement says nothing about growth."""
 
@@ -65,7 +65,7 @@ def measure(room: Path) -> Iterator[Figure]:
     sliced = Physical(name="slicing", value=_milliseconds(lambda: _sliced(page)))
     yield Figure(
         name=f"chunking {SAID} of Markdown",
-        samples=_rounds(lambda: chunk(page, LIMIT)),
+        samples=samples(lambda: _milliseconds(lambda: chunk(page, LIMIT))),
         unit="ms",
         limit=at_most(100),
         physical=sliced,
@@ -73,7 +73,7 @@ def measure(room: Path) -> Iterator[Figure]:
     )
     yield Figure(
         name=f"parsing {SAID} of Markdown",
-        samples=_rounds(lambda: parse(page)),
+        samples=samples(lambda: _milliseconds(lambda: parse(page))),
         unit="ms",
         physical=sliced,
         meaning="The same for taking out files, questions, tables and code; done in a thread for long answers.",
@@ -121,10 +121,6 @@ def _filled(text: str, size: int = SIZE) -> str:
 
 def _sliced(text: str) -> list[str]:
     return [text[at : at + LIMIT] for at in range(0, len(text), LIMIT)]
-
-
-def _rounds(work: Callable[[], object]) -> tuple[float, ...]:
-    return tuple(_milliseconds(work) for _ in range(amount(5, 1)))
 
 
 def _milliseconds(work: Callable[[], object]) -> float:

@@ -4,13 +4,14 @@ import asyncio
 import json
 import os
 import sqlite3
+import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from figure import Figure, Physical, amount, at_most
+from figure import Figure, Physical, amount, at_most, samples
 
 from kesoku.store import SqlStore
 
@@ -34,7 +35,7 @@ finally:
 """
 
 
-class Bench:
+class Home:
     """Runs commands in a home of its own."""
 
     def __init__(self, folder: Path) -> None:
@@ -74,7 +75,7 @@ class Bench:
         return spent
 
     def needs(self, *arguments: str) -> tuple[float, int]:
-        """The most memory that a command has had, in MB, and how many modules it imported. None at all: Python's."""
+        """The most megabytes that a command held, and how many modules it imported; Python alone without arguments."""
         notes = self.folder / "notes.json"
         command = [sys.executable, "-c", PROBE, *arguments, str(notes)]
         subprocess.run(command, env=self.environment, cwd=self.folder, check=False, capture_output=True)
@@ -84,20 +85,20 @@ class Bench:
 
 def measure(room: Path) -> Iterator[Figure]:
     """Start-up of the command, then of a database."""
-    bench = Bench(room)
-    python = Physical(name="python -c pass", value=_median(lambda: bench.seconds(*PYTHON)))
+    home = Home(room)
+    python = Physical(name="python -c pass", value=statistics.median(samples(lambda: home.seconds(*PYTHON))))
     yield Figure(
         name="kesoku --help",
-        samples=_rounds(lambda: bench.seconds(KESOKU, "--help")),
+        samples=samples(lambda: home.seconds(KESOKU, "--help")),
         unit="s",
         limit=at_most(0.3),
         physical=python,
         meaning="How long a person waits for the help text.",
     )
-    bench.seconds(KESOKU, "chat", "hi")
+    home.seconds(KESOKU, "chat", "hi")
     yield Figure(
         name="kesoku chat hi, first character",
-        samples=_rounds(lambda: bench.first_character(KESOKU, "chat", "hi")),
+        samples=samples(lambda: home.first_character(KESOKU, "chat", "hi")),
         unit="s",
         limit=at_most(0.8),
         physical=python,
@@ -105,22 +106,22 @@ def measure(room: Path) -> Iterator[Figure]:
     )
     yield Figure(
         name="kesoku chat hi, to its end",
-        samples=_rounds(lambda: bench.seconds(KESOKU, "chat", "hi")),
+        samples=samples(lambda: home.seconds(KESOKU, "chat", "hi")),
         unit="s",
         physical=python,
         meaning="What Kesoku itself adds to a one-shot question in a script, its shutdown included.",
     )
-    yield from _needs(bench)
+    yield from _needs(home)
     yield from _opened(room)
 
 
-def _needs(bench: Bench) -> Iterator[Figure]:
-    megabytes, modules = bench.needs()
+def _needs(home: Home) -> Iterator[Figure]:
+    megabytes, modules = home.needs()
     memory = Physical(name="python -c pass", value=megabytes)
     imports = Physical(name="python -c pass", value=modules)
     for arguments, limit in ((("--help",), at_most(45)), *((each, None) for each in COMMANDS)):
         command = " ".join(("kesoku", *arguments))
-        megabytes, modules = bench.needs(*arguments)
+        megabytes, modules = home.needs(*arguments)
         yield Figure(
             name=f"{command}, memory",
             samples=(megabytes,),
@@ -195,13 +196,4 @@ def _read(path: Path) -> float:
         database.close()
         return spent * 1000
 
-    return _median(once)
-
-
-def _rounds(once: Callable[[], float]) -> tuple[float, ...]:
-    return tuple(once() for _ in range(amount(5, 1)))
-
-
-def _median(once: Callable[[], float]) -> float:
-    rounds = sorted(_rounds(once))
-    return rounds[len(rounds) // 2]
+    return statistics.median(samples(once))

@@ -47,7 +47,7 @@ INSERT INTO messages (id, session_id, session_n, round, chatbot_id, channel_id, 
  author_id, source, source_kind, content, version, created_at, accepted_at) SELECT 'q' || i,
  'q' || (1 + (i - 1) / {each}), 1 + (i - 1) % {each}, 0, 'b1', 'c' || ((i - 1) / {each}), 'user_prompt', 'user',
  'text', 'pending_agent', 'followup', 'Chii', 'u', '{{"kind":"user"}}', 'user', '{{"text":"hello"}}', 1, i, i FROM n;
-INSERT INTO leases SELECT 'q' || i, NULL, 'somebody', 1, 0, 0, 9 FROM n WHERE i <= {busy}
+INSERT INTO leases SELECT 'q' || i, NULL, 'somebody', 1, 0, 9 FROM n WHERE i <= {busy}
 """
 
 

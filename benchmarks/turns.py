@@ -17,7 +17,7 @@ from machine import fsync
 from kesoku.adapter.drafts import DraftBoard
 from kesoku.agent import Dispatcher, DispatchLimits, TurnLoop, Worker
 from kesoku.app.clock import SystemClock
-from kesoku.gateway import Busy, BusyPolicy, FloodBounds, StoreGateway
+from kesoku.gateway import Busy, BusyPolicy, StoreGateway
 from kesoku.history import compile_turns
 from kesoku.messages import make
 from kesoku.messages.lifecycle import Change, Serving
@@ -25,15 +25,13 @@ from kesoku.messages.record import Address, Post
 from kesoku.messages.turn import CompiledRequest, Reply, StreamItem, TextBlock, TurnRequest
 from kesoku.ports import Transaction
 from kesoku.store import SqlStore
+from kesoku.testing.bench import UNBOUNDED
 from kesoku.testing.desk import Desk
 from kesoku.testing.people import ScriptedApprover
 from kesoku.testing.presence import NullPresence
 from kesoku.tools import Toolbox
 
 SERVED = Serving(addresses=frozenset({Address(chatbot_id="b", channel_id="*")}))
-NO_BOUNDS = FloodBounds(
-    per_person_per_minute=10**9, per_channel_per_minute=10**9, queued_per_channel=10**9, queued_total=10**9
-)
 SESSIONS = 128
 ENDS = 50
 """So many turns of a long session are its start, and so many its end."""
@@ -145,7 +143,7 @@ async def at_work(path: Path) -> AsyncIterator[StoreGateway]:
     """A gateway with an agent behind it that has the instant model."""
     clock, drafts = SystemClock(), DraftBoard()
     async with await SqlStore.open(path) as store:
-        gateway = StoreGateway(store, clock, BusyPolicy(busy=Busy.QUEUE), NullPresence(), bounds=NO_BOUNDS)
+        gateway = StoreGateway(store, clock, BusyPolicy(busy=Busy.QUEUE), NullPresence(), bounds=UNBOUNDED)
         loop = TurnLoop(
             gateway,
             store,
