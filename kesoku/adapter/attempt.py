@@ -52,7 +52,7 @@ async def stop(task: "asyncio.Future[Any]", *, grace: float = _GRACE) -> None:
 
 def pause(error: Exception, attempts: int) -> float:
     """Seconds until our own work is tried again; a store that has room again is not kept waiting."""
-    return backoff(attempts, longest=patience.AGAIN if isinstance(error, StoreError) else 60.0)
+    return backoff(attempts, longest=patience.RETRY_PAUSE if isinstance(error, StoreError) else 60.0)
 
 
 def backoff(attempts: int, *, first: float = 1.0, longest: float = 300.0) -> float:

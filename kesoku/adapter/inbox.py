@@ -27,7 +27,7 @@ from kesoku.messages.lifecycle import Asked
 from kesoku.messages.record import Address, Post, Record
 from kesoku.ports import Transaction
 from kesoku.render import header, printable_name
-from kesoku.tools.patience import outwait
+from kesoku.tools.patience import retry
 
 T = TypeVar("T")
 
@@ -332,7 +332,7 @@ class GatewayInbox:
         """Wait for a store that is full or locked, and with us who hands in more. A person who sits here is told."""
         if self.access.local:
             return await write()
-        return await outwait("store what came in", write, sleep=self._clock.sleep)
+        return await retry("store what came in", write, sleep=self._clock.sleep)
 
     async def _at_once(self, event: Pressed | Command, text: str) -> bool:
         if self._answers is None:

@@ -11,7 +11,7 @@ from kesoku.messages.lifecycle import Delivery, DeliveryState, Purpose
 from kesoku.messages.record import Record
 from kesoku.messages.status import sources_of
 from kesoku.ports import Clock, Store, Transaction
-from kesoku.tools.patience import outwait
+from kesoku.tools.patience import retry
 
 ACTOR = "outbox"
 _SENT_AGAIN = 1.0
@@ -46,7 +46,7 @@ class Ledger:
             again = not next(first, False)
             return self._store.write(lambda tx: self._moved(tx, part, to, changes, again=again))
 
-        return await outwait("note a step of a delivery", write, sleep=self._clock.sleep, again=_SENT_AGAIN)
+        return await retry("note a step of a delivery", write, sleep=self._clock.sleep, pause=_SENT_AGAIN)
 
     async def sent(self, part: Delivery, receipt: Receipt, *, closes: Record | None) -> tuple[Delivery, Record | None]:
         """The platform took it; `closes` is the record that is delivered with this part, moved in the same commit.
@@ -67,8 +67,8 @@ class Ledger:
                 return after, None
             return after, self._closed(tx, closes, MessageStatus.DELIVERED, "sent")
 
-        return await outwait(
-            "note what was sent", lambda: self._store.write(operation), sleep=self._clock.sleep, again=_SENT_AGAIN
+        return await retry(
+            "note what was sent", lambda: self._store.write(operation), sleep=self._clock.sleep, pause=_SENT_AGAIN
         )
 
     async def close(self, record: Record, to: MessageStatus, reason: str) -> Record | None:

@@ -29,7 +29,7 @@ from kesoku.messages.lifecycle import Delivery, DeliveryState, Purpose
 from kesoku.messages.record import Address, Record
 from kesoku.messages.visibility import Presentation
 from kesoku.ports import Clock, Store, Transaction
-from kesoku.tools.patience import outwait
+from kesoku.tools.patience import retry
 
 _DRAWN = frozenset({Presentation.LIVE, Presentation.FOLDED})
 _TRIES = 5
@@ -204,11 +204,11 @@ class LiveBoard:
         await self._ledger.edit(bar.row)
 
     async def _leave(self, bar: _Bar, end: TurnEnd) -> None:
-        for each in await outwait("close a live status", lambda: self._rows(bar), sleep=self._clock.sleep):
+        for each in await retry("close a live status", lambda: self._rows(bar), sleep=self._clock.sleep):
             for tries in range(1, _TRIES + 1):
                 done = await attempt(self._finish(bar, each, end))
                 if not isinstance(done, Failure):
-                    await outwait("forget a live status", partial(self._ledger.forget, each), sleep=self._clock.sleep)
+                    await retry("forget a live status", partial(self._ledger.forget, each), sleep=self._clock.sleep)
                     break
                 _log.warning("the live status of turn %s was not closed: %s", bar.turn_id, done)
                 await self._clock.sleep(backoff(tries))

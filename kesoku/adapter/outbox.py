@@ -30,7 +30,7 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Change, ChangeKind, Delivery, DeliveryState, Lease, Serving
 from kesoku.messages.record import Address, Record
 from kesoku.ports import Transaction
-from kesoku.tools.patience import outwait
+from kesoku.tools.patience import retry
 
 _LOOK_BACK = 50
 _DAMAGED = "a part of it can no longer be read: its row in the database is damaged"
@@ -288,7 +288,7 @@ class Outbox:
 
     async def _read(self, operation: Callable[[Transaction], list[Any]]) -> list[Any]:
         """For what comes behind a change that is stored: nobody would come back to it."""
-        return await outwait("read the store", lambda: self._store.read(operation), sleep=self._clock.sleep)
+        return await retry("read the store", lambda: self._store.read(operation), sleep=self._clock.sleep)
 
     def _look(self, tx: Transaction, message_id: str) -> _Sight | None:
         record = tx.messages.get(message_id)

@@ -13,7 +13,7 @@ from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import MediaBlock
 from kesoku.ports import Approver, Clock, Gateway
 from kesoku.tools.context import ToolContext
-from kesoku.tools.patience import TRIES, outwait
+from kesoku.tools.patience import ATTEMPTS, retry
 from kesoku.tools.registry import Policy, Toolbox
 from kesoku.tools.runner import Outcome
 from kesoku.tools.runner import call as run_call
@@ -67,11 +67,11 @@ class Actor:
             outcome = await self._run(call)
             files = [await self._keep(call, each) for each in outcome.media]
             answered, result = _respond(message, outcome, files)
-        await outwait(
+        await retry(
             "store the result of a tool",
             lambda: self._gateway.respond(turn.fence, call, result, answered),
             sleep=self._clock.sleep,
-            tries=TRIES,
+            attempts=ATTEMPTS,
         )
 
     async def _run(self, call: Record) -> Outcome:
@@ -94,11 +94,11 @@ class Actor:
             choices=(YES, NO, ALWAYS),
             deadline=self._clock.now() / 1_000_000 + self._approval_seconds,
         )
-        choice = await outwait(
+        choice = await retry(
             "ask a person",
             lambda: self._approver.ask(question, call=call, admins_only=self._admins_only(call.address)),
             sleep=self._clock.sleep,
-            tries=TRIES,
+            attempts=ATTEMPTS,
         )
         if choice in {YES, ALWAYS}:
             return None

@@ -11,7 +11,7 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Change, Claim, Fence, Serving
 from kesoku.messages.record import Record
 from kesoku.ports import Clock, Gateway
-from kesoku.tools.patience import outwait
+from kesoku.tools.patience import retry
 
 _log = logging.getLogger(__name__)
 
@@ -225,7 +225,7 @@ class Dispatcher:
                     run.stop("its lease could not be renewed")
 
     async def _patiently(self, what: str, operation: Callable[[], Awaitable[T]]) -> T:
-        return await outwait(what, operation, sleep=self._clock.sleep, again=self._limits.beat)
+        return await retry(what, operation, sleep=self._clock.sleep, pause=self._limits.beat)
 
     async def _drain(self) -> None:
         """Let running turns end, for a while."""

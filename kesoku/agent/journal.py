@@ -12,7 +12,7 @@ from kesoku.agent.think import Asked
 from kesoku.agent.turn import Turn
 from kesoku.errors import StoreError
 from kesoku.history.codec import replay_state, reply_to_json
-from kesoku.history.trace import Trace, Traces, traced
+from kesoku.history.sources import SourcesCache, StepSources, encoded
 from kesoku.history.window import window
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
@@ -23,7 +23,7 @@ from kesoku.messages.message import Message, same_content
 from kesoku.messages.record import Post, Record
 from kesoku.messages.turn import CallBlock, Finish, Reply, TextBlock
 from kesoku.ports import Clock, Drafts, Gateway, Store, Transaction
-from kesoku.tools.patience import AGAIN, TRIES, outwait
+from kesoku.tools.patience import ATTEMPTS, RETRY_PAUSE, retry
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class Noted:
     """Its thoughts and calls."""
     reply: Reply
     """What the model said, with our ids on the calls."""
-    trace: Trace
+    sources: StepSources
 
     @property
     def later(self) -> Turn:
@@ -63,13 +63,13 @@ class Journal:
     ) -> None:
         self._gateway, self._store, self._clock, self._records = gateway, store, clock, records
         self._drafts, self._budget = drafts, budget
-        self._traces = Traces()
+        self._sources = SourcesCache()
 
     async def open(self, claim: Claim) -> Turn:
         """The turn of a claim, as far as it got before: calls that never ended have their synthetic result."""
         turn, broken = await self._read(lambda tx: self._opened(tx, claim))
         if broken:
-            await self._outwait("mend what was cut off", lambda: self._gateway.repair(claim.fence))
+            await self._retry("mend what was cut off", lambda: self._gateway.repair(claim.fence))
             turn, _ = await self._read(lambda tx: self._opened(tx, claim))
         return turn
 
@@ -116,13 +116,13 @@ class Journal:
         if not riders:
             return now
         joining = self._gateway.join
-        await self._outwait("take in more prompts", lambda: joining(turn.fence, turn.id, round=turn.next_step))
+        await self._retry("take in more prompts", lambda: joining(turn.fence, turn.id, round=turn.next_step))
         return await self.read(turn)
 
     async def say(self, turn: Turn, note: SystemNote) -> Turn:
         """Tell the model something before the next step."""
         post = self._post(turn, note, turn.next_step)
-        stored = await self._outwait("store a note", lambda: self._gateway.post(post, fence=turn.fence))
+        stored = await self._retry("store a note", lambda: self._gateway.post(post, fence=turn.fence))
         return replace(turn, records=(*turn.records, stored))
 
     async def rewrite(self, turn: Turn, prompt: UserPrompt) -> None:
@@ -136,17 +136,17 @@ class Journal:
             if now is None or now.message != message or not same_content(now.message, message):
                 tx.messages.rewrite(message, actor=turn.fence.owner, at=self._clock.now())
 
-        await self._outwait("store a prompt's next version", lambda: self._store.write(operation))
+        await self._retry("store a prompt's next version", lambda: self._store.write(operation))
 
     def note(self, turn: Turn, asked: Asked, reply: Reply) -> Noted:
         """What the model was sent and what it said, to be stored."""
         reply, said = _messages(reply, cut=turn.can_go_on(reply), begun=turn.begun)
-        trace, sources = traced(asked.request, turn.id, turn.next_step, self._traces.get(turn.fence.session_id))
+        sources, request = encoded(asked.request, turn.id, turn.next_step, self._sources.get(turn.fence.session_id))
         bound = {"bound": asked.bound} if asked.bound else {}
         step = Step(
             turn_id=turn.id,
             n=turn.next_step,
-            request=FrozenDict({**sources, "digest": asked.request.digest(), **bound}),
+            request=FrozenDict({**request, "digest": asked.request.digest(), **bound}),
             reply=reply_to_json(reply),
             usage=reply.usage,
             at=self._clock.now(),
@@ -154,7 +154,7 @@ class Journal:
             cost=self._budget.cost(asked.model, reply.usage),
         )
         posts = tuple(self._post(turn, each, step.n) for each in said)
-        return Noted(turn=turn, step=step, posts=posts, reply=reply, trace=trace)
+        return Noted(turn=turn, step=step, posts=posts, reply=reply, sources=sources)
 
     async def step(self, turn: Turn, asked: Asked, reply: Reply) -> Turn:
         """Store what the model was sent and what it said; the turn with both."""
@@ -173,14 +173,14 @@ class Journal:
         await self._kept(noted, lambda: end(step=noted.step, said=noted.posts))
 
     async def _kept(self, noted: Noted, store: Callable[[], Awaitable[T]]) -> T:
-        stored = await outwait(
+        stored = await retry(
             "store what the model said",
             store,
             sleep=self._clock.sleep,
-            tries=TRIES,
+            attempts=ATTEMPTS,
             told=lambda error: self._excuse(noted.turn, noted.reply, error),
         )
-        self._traces.put(noted.turn.fence.session_id, noted.trace)
+        self._sources.put(noted.turn.fence.session_id, noted.sources)
         return stored
 
     def _excuse(self, turn: Turn, reply: Reply, error: StoreError) -> None:
@@ -190,14 +190,14 @@ class Journal:
             step, text = step - 1, joined(turn.begun.text, text, running=True)
         note = f"{error}; trying again"
         thought = reply.thoughts
-        self._drafts.publish(turn.id, turn.address, step=step, thought=thought, text=text, note=note, wait=AGAIN)
+        self._drafts.publish(turn.id, turn.address, step=step, thought=thought, text=text, note=note, wait=RETRY_PAUSE)
 
     async def finish(self, turn: Turn, answer: Answer, status: MessageStatus = MessageStatus.PROCESSED) -> None:
         """End the turn with its answer (N-05); calls that were stopped on the way are answered too."""
         for record in turn.open_calls:
             call, result = make.respond(record.message, error=STOPPED, synthetic=True)  # type: ignore[arg-type]
             answered = partial(self._gateway.respond, turn.fence, record, result, call)
-            await self._outwait("store the end of a tool", answered)
+            await self._retry("store the end of a tool", answered)
         metrics = turn_metrics(turn, now=self._clock.now())
         post = self._post(turn, answer, max(1, len(turn.steps)))
         await self._finish(turn.fence, post, status, metrics)
@@ -209,13 +209,13 @@ class Journal:
 
     async def _finish(self, fence: Fence, answer: Post, status: MessageStatus, metrics: dict[str, Any]) -> None:
         finish = self._gateway.finish
-        await self._outwait("store an answer", lambda: finish(fence, answer, status=status, metrics=metrics))
+        await self._retry("store an answer", lambda: finish(fence, answer, status=status, metrics=metrics))
 
     async def _read(self, operation: Callable[[Transaction], T]) -> T:
-        return await self._outwait("read a turn", lambda: self._store.read(operation))
+        return await self._retry("read a turn", lambda: self._store.read(operation))
 
-    async def _outwait(self, what: str, operation: Callable[[], Awaitable[T]]) -> T:
-        return await outwait(what, operation, sleep=self._clock.sleep, tries=TRIES)
+    async def _retry(self, what: str, operation: Callable[[], Awaitable[T]]) -> T:
+        return await retry(what, operation, sleep=self._clock.sleep, attempts=ATTEMPTS)
 
     @staticmethod
     def _post(turn: Turn, message: Message, round_: int) -> Post:

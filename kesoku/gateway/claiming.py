@@ -10,7 +10,7 @@ from kesoku.gateway.policy import FAILURES, LEASE
 from kesoku.gateway.status import Act, advance
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.kinds import Answer
-from kesoku.messages.lifecycle import Claim, Lease, Serving
+from kesoku.messages.lifecycle import Claim, Serving
 from kesoku.messages.record import Post, Record
 from kesoku.ports import Transaction
 
@@ -48,15 +48,15 @@ class Claiming:
         while (first := tx.leases.next(self.serving)) is not None:
             session = tx.sessions.get(first.session_id)
             if session is None or session.ended_at is not None:
-                for each in tx.messages.queued(first.session_id):
+                for each in _apart(tx.messages.queued(first.session_id)):
                     self._fail(tx, each, ENDED, "session ended")
                 continue
-            lease = tx.leases.get(first.session_id)
-            opener = _opener(tx, first, lease)
+            opener = _opener(tx, first)
             if opener.is_damaged:
                 self._fail(tx, opener, DAMAGED, "damaged")
                 continue
-            crashes = lease.failures if lease is not None and lease.message_id == opener.id else 0
+            facts = tx.steps.turn(opener.id)
+            crashes = facts.failures if facts else 0
             if crashes >= FAILURES:
                 self._fail(tx, opener, POISON, "poison")
                 continue
@@ -66,15 +66,16 @@ class Claiming:
     def _open(self, tx: Transaction, opener: Record) -> Claim:
         act = Act(actor=self.owner, reason="claim", at=self.at)
         fence = tx.leases.take(opener, owner=self.owner, at=self.at, until=self.at + LEASE)
-        waiting = tx.messages.riders(opener.session_id)
-        riders = [each for each in waiting if each.id != opener.id and turn.joins(each, opener)]
-        if riders:
+        if riders := turn.riders(tx, opener):
             turn.enter(tx, opener.id, riders, act, round=len(tx.steps.of(opener.id)) + 1)
         (prompt,) = turn.enter(tx, opener.id, [opener], act, round=0)
         return Claim(prompt=prompt, fence=fence)
 
     def _fail(self, tx: Transaction, prompt: Record, text: str, reason: str) -> None:
-        advance(tx, prompt.id, MessageStatus.ERROR, Act(actor=self.owner, reason=reason, at=self.at))
+        """End a queued prompt, and what had joined its turn; the person is told once."""
+        act = Act(actor=self.owner, reason=reason, at=self.at)
+        for each in turn.prompts(tx, prompt.id, MessageStatus.PENDING_AGENT):
+            advance(tx, each.id, MessageStatus.ERROR, act)
         if prompt.mode == "inject":
             return
         apology = Post(
@@ -85,15 +86,18 @@ class Claiming:
         tx.messages.insert(apology, session_id=session_id, at=self.at)
 
 
-def _opener(tx: Transaction, first: Record, lease: Lease | None) -> Record:
-    """The prompt that names the turn: the one that a crash threw back, else the oldest that asks for a turn.
+def _opener(tx: Transaction, first: Record) -> Record:
+    """The prompt that names the turn: the oldest one that asks for a turn, or had one until it was put back.
 
     Prompts for the next step ride along with the oldest follow-up of their channel (D-X03).
     """
-    crashed = tx.messages.get(lease.message_id) if lease is not None and lease.message_id else None
-    if crashed is not None and crashed.status is MessageStatus.PENDING_AGENT and crashed.address == first.address:
-        return crashed
-    if first.mode == "followup":
+    if first.mode == "followup" or tx.steps.turn(first.id) is not None:
         return first
     queued = tx.messages.queued(first.session_id)
     return next((each for each in queued if each.mode == "followup" and each.address == first.address), first)
+
+
+def _apart(queued: list[Record]) -> list[Record]:
+    """Those that did not join the turn of another one."""
+    ids = {each.id for each in queued}
+    return [each for each in queued if each.turn_id == each.id or each.turn_id not in ids]

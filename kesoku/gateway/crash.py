@@ -7,7 +7,8 @@ innocent prompt may become a suspect by its neighbours; it is never ended by the
 crash that it causes, so it causes FAILURES of them, in however many processes; suspects of the same crash are tried one
 after another, the oldest first. A process that stood still (stopped, or its loop blocked) counts as crashed when the
 first of its leases runs out, and as a whole, so that its turns count as neighbours. A turn that a shutdown put back is
-not charged. What was steered into a turn shares its fate.
+not charged. Nothing that runs in its session meanwhile takes the crashes of a prompt from it. What joined a turn shares
+its fate: nobody knows which of its prompts is the poison, so all end together, and the person is told once.
 """
 
 from collections import Counter

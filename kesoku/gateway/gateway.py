@@ -16,7 +16,7 @@ from kesoku.gateway.policy import LEASE, STRANDED, BusyPolicy, FloodBounds
 from kesoku.gateway.status import Act, advance, refuse_forbidden
 from kesoku.gateway.subscription import LogSubscription
 from kesoku.gateway.tail import Tail
-from kesoku.gateway.vigil import Obituary, Vigil
+from kesoku.gateway.watch import LeaseWatch, Liveness
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import FrozenDict
@@ -35,13 +35,13 @@ class StoreGateway:
         store: Store,
         clock: Clock,
         policy: BusyPolicy,
-        presence: Obituary,
+        presence: Liveness,
         *,
         bounds: FloodBounds | None = None,
         poll: float = 1.0,
     ) -> None:
         self._store, self._clock, self._policy = store, clock, policy
-        self._vigil = Vigil(clock, presence)
+        self._watch = LeaseWatch(clock, presence)
         self._bounds = bounds or FloodBounds()
         self._poll, self._tail = poll, Tail(store)
 
@@ -168,7 +168,7 @@ class StoreGateway:
         def operation(tx: Transaction) -> list[Record]:
             tx.leases.check(fence)
             opener = tx.messages.get(turn_id)
-            riders = [each for each in tx.messages.riders(fence.session_id) if opener and turn.joins(each, opener)]
+            riders = turn.riders(tx, opener) if opener else []
             return turn.enter(tx, turn_id, riders, act, round=round) if riders else []
 
         return await self._store.write(operation)
@@ -230,7 +230,7 @@ class StoreGateway:
         act = Act(actor="recovery", reason="recovered", at=self._clock.now())
         before = act.at - STRANDED
         held, stranded = await self._store.read(lambda tx: (tx.leases.held(), tx.leases.stranded(before=before)))
-        lost = self._vigil.lost(held)
+        lost = self._watch.lost(held)
 
         def operation(tx: Transaction) -> int:
             count = 0

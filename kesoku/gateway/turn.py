@@ -25,11 +25,11 @@ def running(tx: Transaction, session_id: str) -> Record | None:
     return tx.messages.get(lease.message_id)
 
 
-def prompts(tx: Transaction, turn_id: str) -> list[Record]:
-    """The prompts that a turn has in processing, in the order in which they joined."""
+def prompts(tx: Transaction, turn_id: str, status: MessageStatus = MessageStatus.PROCESSING) -> list[Record]:
+    """The prompts of a turn that are in a status, in the order in which they joined."""
     facts = tx.steps.turn(turn_id)
     found = (tx.messages.get(each) for each in (facts.prompt_ids if facts else (turn_id,)))
-    return [each for each in found if each is not None and each.status is MessageStatus.PROCESSING]
+    return [each for each in found if each is not None and each.status is status and turn_id in {each.id, each.turn_id}]
 
 
 def end(tx: Transaction, turn_id: str, status: MessageStatus, act: Act) -> None:
@@ -54,10 +54,23 @@ def joins(prompt: Record, opener: Record) -> bool:
     return (here or prompt.mode == "inject") and not prompt.is_damaged
 
 
-def enter(tx: Transaction, turn_id: str, riders: Iterable[Record], act: Act, *, round: int) -> list[Record]:  # noqa: A002
+def riders(tx: Transaction, opener: Record) -> list[Record]:
+    """Queued prompts that go into the turn of `opener`; one that was put back with another turn waits for that one."""
+    waiting = tx.messages.riders(opener.session_id)
+    return [each for each in waiting if each.id != opener.id and joins(each, opener) and _is_free(tx, each, opener)]
+
+
+def _is_free(tx: Transaction, rider: Record, opener: Record) -> bool:
+    if rider.turn_id in {None, rider.id, opener.id}:
+        return True
+    other = tx.messages.get(rider.turn_id or "")
+    return other is None or other.status is not MessageStatus.PENDING_AGENT
+
+
+def enter(tx: Transaction, turn_id: str, queued: Iterable[Record], act: Act, *, round: int) -> list[Record]:  # noqa: A002
     """Take queued prompts into a turn; one that was in it before a crash keeps its round."""
     entered = []
-    for each in riders:
+    for each in queued:
         if each.turn_id != turn_id:
             tx.messages.place(each.id, turn_id=turn_id, round=round)
         entered.append(advance(tx, each.id, MessageStatus.PROCESSING, act))

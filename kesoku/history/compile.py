@@ -25,7 +25,7 @@ from kesoku.history.chapter import Chapter, Writer
 from kesoku.history.codec import reply_from_json
 from kesoku.history.order import Placed, placed
 from kesoku.history.pair import results
-from kesoku.history.prefix import NOTHING, Prefix, Prefixes, alternating, master_prompt, named
+from kesoku.history.prefix import NOTHING, Prefix, PrefixCache, alternating, master_prompt, named
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Step
 from kesoku.messages.record import Record
@@ -95,7 +95,7 @@ def compile_turns(
         prefix = grown
     prefix, chapters = _fitting(prefix, chapters, limits.tokens)
     if prefix.span:
-        _PREFIXES.keep(arrived, style, prefix)
+        _PREFIXES.put(arrived, style, prefix)
     return CompiledRequest(
         system=request.system or system or "",
         turns=alternating(prefix.turns, (piece for chapter in chapters for piece in chapter.pieces)),
@@ -105,7 +105,7 @@ def compile_turns(
     )
 
 
-_PREFIXES = Prefixes(room=4 * 1024 * 1024)
+_PREFIXES = PrefixCache(room=4 * 1024 * 1024)
 
 
 def _begun(arrived: tuple[Record, ...], style: block.Style, active: str | None) -> tuple[Prefix, tuple[Placed, ...]]:
@@ -113,7 +113,7 @@ def _begun(arrived: tuple[Record, ...], style: block.Style, active: str | None) 
 
     It is of no use to a turn that stands in it, or where anything behind it names something in it.
     """
-    prefix = _PREFIXES.of(arrived, style)
+    prefix = _PREFIXES.get(arrived, style)
     rest = prefix.rest(arrived)
     if rest is not None and active not in prefix.names:
         order = placed(rest)

@@ -133,23 +133,23 @@ def named(order: Iterable[Placed]) -> Iterator[str]:
             yield each.record.parent_id or each.record.message.content.request_id
 
 
-class Prefixes:
-    """The latest settled beginning of each session and style of writing, while there is room; any thread may ask.
+class PrefixCache:
+    """The latest prefix of each session and style of writing; safe in any thread.
 
-    It changes how long an answer takes, never the answer.
+    It changes how long compiling takes, never what comes of it.
     """
 
     def __init__(self, *, room: int) -> None:
-        """`room` is in tokens; a record counts for some by itself."""
+        """`room` in tokens, where each record counts for `_RECORD` besides its text."""
         self._known: OrderedDict[object, Prefix] = OrderedDict()
         self._room, self._lock = room, Lock()
 
-    def of(self, arrived: tuple[Record, ...], style: block.Style) -> Prefix:
-        """What is known of the session of these records."""
+    def get(self, arrived: tuple[Record, ...], style: block.Style) -> Prefix:
+        """The prefix of the session of these records; `NOTHING` if none is known."""
         return self._known.get(_key(arrived, style), NOTHING)
 
-    def keep(self, arrived: tuple[Record, ...], style: block.Style, prefix: Prefix) -> None:
-        """Remember it in the place of an earlier one; the longest unused go when there is no room."""
+    def put(self, arrived: tuple[Record, ...], style: block.Style, prefix: Prefix) -> None:
+        """Remember it in the place of an earlier one; those longest unused go when there is no room."""
         key = _key(arrived, style)
         with self._lock:
             self._room += _size(self._known.pop(key, NOTHING)) - _size(prefix)

@@ -84,6 +84,7 @@ class Lease:
     owner: str | None
     generation: int
     failures: int = 0
+    """The crashes that its turn is charged with."""
     claimed_at: int = 0
     until: int = 0
 
@@ -186,9 +187,9 @@ class Step:
     """What a model was sent and said in one step of a turn: message ids with versions, never the history again.
 
     `request` = {"sources": [[id, version], ...], "digest": hex, ...}, where the sources may go on from those of an
-    earlier step (history/trace.py restores them). `reply` is the codec form of the Reply's blocks, signatures included,
-    which the active turn uses verbatim (N-09). `model` is the configured name of the one that
-    answered, `cost` what it cost in nanodollars, None where no price was known.
+    earlier step (history/sources.py restores them). `reply` is the codec form of the Reply's blocks, signatures
+    included, which the active turn uses verbatim (N-09). `model` is the configured name of the one that answered,
+    `cost` what it cost in nanodollars, None where no price was known.
     """
 
     turn_id: str
@@ -218,11 +219,12 @@ class Expense:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFacts:
-    """Facts about one turn: the prompts that it answers and its metrics. No state."""
+    """Facts about one turn: the prompts that it answers, its metrics, the crashes that it is charged with. No state."""
 
     turn_id: str
     prompt_ids: tuple[str, ...]
     metrics: FrozenDict = EMPTY
+    failures: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

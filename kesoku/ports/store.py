@@ -169,7 +169,7 @@ class LeaseStore(Protocol):
         ...
 
     def take(self, prompt: Record, *, owner: str, at: int, until: int) -> Fence:
-        """Lease the session for this prompt with the next generation. `failures` restart for another prompt."""
+        """Lease the session for this prompt with the next generation."""
         ...
 
     def check(self, fence: Fence) -> None:
@@ -185,7 +185,7 @@ class LeaseStore(Protocol):
         ...
 
     def depose(self, session_id: str, *, failed: bool) -> Lease:
-        """End whatever runs: generation + 1, no owner; `failed` counts one more crash of its prompt."""
+        """End whatever runs: generation + 1, no owner; `failed` charges its turn, once opened, with one more crash."""
         ...
 
     def held(self) -> list[Lease]:
@@ -193,7 +193,7 @@ class LeaseStore(Protocol):
         ...
 
     def failures(self, owner: str) -> list[int]:
-        """For each lease that this owner holds, how many crashes its prompt has behind it."""
+        """For each lease that this owner holds, how many crashes its turn has behind it."""
         ...
 
     def stranded(self, *, before: int) -> list[Record]:

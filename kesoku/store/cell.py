@@ -1,4 +1,4 @@
-"""Single cells of a row that somebody spoiled: SQLite stores anything in any column, and no row may hold up others."""
+"""Reads cells that may hold anything: SQLite stores what it is given, and a damaged row must not hold up the others."""
 
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -6,19 +6,19 @@ from typing import Any, TypeVar
 E = TypeVar("E", bound=StrEnum)
 
 
-def whole(cell: Any, otherwise: int = 0) -> int:
-    """A number; `otherwise` for anything else."""
-    return cell if type(cell) is int else otherwise
+def int_or(cell: Any, default: int = 0) -> int:
+    """An integer; `default` for anything else."""
+    return cell if type(cell) is int else default
 
 
-def number_of(cell: Any) -> int | None:
-    """A number that may be missing, as it is for anything else."""
+def int_or_none(cell: Any) -> int | None:
+    """An integer; None for anything else."""
     return cell if type(cell) is int else None
 
 
-def member(kind: type[E], cell: Any, otherwise: E) -> E:
-    """A word of an enum; `otherwise` for anything else."""
+def member_or(kind: type[E], cell: Any, default: E) -> E:
+    """A member of an enum by its value; `default` for anything else."""
     try:
         return kind(cell)
     except ValueError:
-        return otherwise
+        return default

@@ -9,9 +9,9 @@ from typing import Any
 
 from kesoku.errors import StoreError, StoreLocked
 from kesoku.ports import Transaction
+from kesoku.store.cache import RecordCache
 from kesoku.store.engine import Database
 from kesoku.store.migrations import prepare
-from kesoku.store.past import Pasts
 from kesoku.store.transaction import SqlTransaction
 
 GROUP_WEIGHT = 1024 * 1024
@@ -75,8 +75,8 @@ class Committer:
             undo.callback(self.link.close)
             prepare(database, self.link, self._turnstile)
             undo.pop_all()
-        self.pasts = Pasts()
-        self._transaction = SqlTransaction(self.link, self.pasts)
+        self.cache = RecordCache()
+        self._transaction = SqlTransaction(self.link, self.cache)
         self._others: object = None
         self._due = self._warned = False
 
@@ -146,7 +146,7 @@ class Committer:
                 count += 1
                 if self.link.weight >= GROUP_WEIGHT:
                     break
-            with self.pasts.changing(self.link.touched):
+            with self.cache.changing(self.link.touched):
                 self.link.commit()
         finally:
             self.link.rollback()
@@ -154,11 +154,11 @@ class Committer:
         return count
 
     def _look(self) -> None:
-        """Forget the past if somebody else has written to the file: other processes, and people with an SQL shell."""
+        """Empty the cache if somebody else has written to the file: other processes, and people with an SQL shell."""
         others = self.link.script("PRAGMA data_version")
         if others != self._others:
             self._others = others
-            self.pasts.forget()
+            self.cache.clear()
 
     def _note(self) -> None:
         """Add what was committed to the length of the log, which all processes share."""

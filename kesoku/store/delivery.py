@@ -8,7 +8,7 @@ from sqlalchemy import and_, delete, select, update
 
 from kesoku.messages.lifecycle import DELIVERY_TRANSITIONS, Delivery, DeliveryState, Purpose, Serving
 from kesoku.messages.record import Address
-from kesoku.store.cell import member, number_of, whole
+from kesoku.store.cell import int_or, int_or_none, member_or
 from kesoku.store.engine import Link, Row, plain
 from kesoku.store.mapping import UNREADABLE, from_json, to_json
 from kesoku.store.serving import Served
@@ -147,16 +147,16 @@ def _delivery_of(row: Row) -> Delivery:
     _, id_, part, purpose, bot, channel, body, hash_, key, state, attempts, first, following, ids, error = row
     return Delivery(
         message_id=plain(id_),
-        part=whole(part, -1),
-        purpose=member(Purpose, purpose, Purpose.FINAL),
+        part=int_or(part, -1),
+        purpose=member_or(Purpose, purpose, Purpose.FINAL),
         address=Address(chatbot_id=plain(bot), channel_id=plain(channel)),
         body=plain(body),
         hash=plain(hash_),
         send_key=plain(key),
-        state=member(DeliveryState, state, DeliveryState.AMBIGUOUS),
-        attempts=whole(attempts) % 2**31,
-        first_sent_at=number_of(first),
-        next_attempt_at=number_of(following),
+        state=member_or(DeliveryState, state, DeliveryState.AMBIGUOUS),
+        attempts=int_or(attempts) % 2**31,
+        first_sent_at=int_or_none(first),
+        next_attempt_at=int_or_none(following),
         platform_ids=_ids(ids),
         error=plain(error),
     )

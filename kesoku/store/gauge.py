@@ -1,4 +1,4 @@
-"""How much waits, runs and hangs in a database, in numbers: read from outside, beside whoever works on it."""
+"""How much waits, runs and hangs in a database, in numbers; for doctor."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ HELD, AMBIGUOUS = _parts(DeliveryState.HELD), _parts(DeliveryState.AMBIGUOUS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gauge:
-    """What was found at one moment. `held` and `ambiguous` are parts of messages."""
+    """What was found at one moment."""
 
     queued: int
     """Prompts that wait for a turn."""
@@ -35,9 +35,11 @@ class Gauge:
     running: int
     """Turns that a process holds, a dead one included until it is noticed."""
     held: int
+    """Parts of messages that wait: for the person, for a time, or because they are too old."""
     ambiguous: int
+    """Parts of messages of which nobody knows whether they arrived."""
     log_bytes: int
-    """Size of the write-ahead log, the part of the database that is not folded into its file yet."""
+    """Size of the write-ahead log."""
 
 
 def gauge(link: Link) -> Gauge:

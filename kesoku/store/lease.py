@@ -7,22 +7,25 @@ from sqlalchemy import ColumnElement, Select, and_, case, exists, func, literal,
 from kesoku.errors import Deposed, StoreConflict
 from kesoku.messages.lifecycle import Fence, Lease, Serving
 from kesoku.messages.record import Record
-from kesoku.store.cell import whole
+from kesoku.store.cell import int_or
 from kesoku.store.engine import Link, Row, plain
 from kesoku.store.mapping import record_of, records
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement, insert_into, param
-from kesoku.store.tables import equals, events, leases, messages
+from kesoku.store.tables import equals, events, leases, messages, turns
 
 _l, _m = leases.c, messages.c
-_LEASE = (_l.session_id, _l.message_id, _l.owner, _l.generation, _l.failures, _l.claimed_at, _l.lease_until)
+_failures = func.coalesce(
+    select(turns.c.failures).where(turns.c.turn_id == _l.message_id).correlate(leases).scalar_subquery(), 0
+)
+_LEASE = (_l.session_id, _l.message_id, _l.owner, _l.generation, _failures, _l.claimed_at, _l.lease_until)
 _SEARCHES = ((32, 64), (2048, 2**31))
 """How many queued prompts are looked at one by one, and then through how many sessions the queue is skipped: a long
 queue may be that of one session or of thousands, and what is cheap for the one is not for the other."""
 
 GET = Statement(select(*_LEASE).where(_l.session_id == param("session_id")))
 HELD = Statement(select(*_LEASE).where(_l.owner.is_not(None)))
-FAILURES = Statement(select(_l.failures).where(_l.owner == param("holder")))
+FAILURES = Statement(select(_failures).where(_l.owner == param("holder")))
 _fenced = and_(_l.session_id == param("session"), _l.owner == param("holder"), _l.generation == param("term"))
 CHECK = Statement(select(_l.generation).where(_fenced))
 RELEASE = Statement(update(leases).where(_fenced).values(owner=None, lease_until=0))
@@ -34,14 +37,13 @@ RENEW = Statement(
 )
 _new = insert_into(leases)
 TAKE = Statement(
-    _new.values(generation=1, failures=0)
+    _new.values(generation=1)
     .on_conflict_do_update(
         index_elements=["session_id"],
         set_={
             "message_id": _new.excluded.message_id,
             "owner": _new.excluded.owner,
             "generation": _l.generation + 1,
-            "failures": case((_l.message_id == _new.excluded.message_id, _l.failures), else_=0),
             "claimed_at": _new.excluded.claimed_at,
             "lease_until": _new.excluded.lease_until,
         },
@@ -50,17 +52,14 @@ TAKE = Statement(
     .returning(_l.generation)
 )
 DEPOSE = Statement(
-    _new.values(message_id=None, owner=None, generation=1, failures=0, claimed_at=0, lease_until=0)
-    .on_conflict_do_update(
-        index_elements=["session_id"],
-        set_={
-            "owner": None,
-            "generation": _l.generation + 1,
-            "failures": _l.failures + param("failed"),
-            "lease_until": 0,
-        },
+    _new.values(message_id=None, owner=None, generation=1, claimed_at=0, lease_until=0).on_conflict_do_update(
+        index_elements=["session_id"], set_={"owner": None, "generation": _l.generation + 1, "lease_until": 0}
     )
-    .returning(*_LEASE)
+)
+CHARGE = Statement(
+    update(turns)
+    .where(turns.c.turn_id == select(_l.message_id).where(_l.session_id == param("session")).scalar_subquery())
+    .values(failures=turns.c.failures + 1)
 )
 _queued = equals(_m.status, "pending_agent")
 _startable = and_(_queued, _m.mode != "inject")
@@ -175,7 +174,10 @@ class SqlLeaseStore:
 
     def depose(self, session_id: str, *, failed: bool) -> Lease:
         """End whatever runs."""
-        (row,) = self._link.change_rows(DEPOSE, session_id=session_id, failed=int(failed))
+        if failed:
+            self._link.change(CHARGE, session=session_id)
+        self._link.change(DEPOSE, session_id=session_id)
+        (row,) = self._link.rows(GET, session_id=session_id)
         return _lease_of(row)
 
     def held(self) -> list[Lease]:
@@ -202,7 +204,7 @@ def _lease_of(row: Row) -> Lease:
         message_id=plain(message_id),
         owner=plain(owner),
         generation=generation,
-        failures=whole(failures),
-        claimed_at=whole(claimed_at),
-        until=whole(until),
+        failures=int_or(failures),
+        claimed_at=int_or(claimed_at),
+        until=int_or(until),
     )

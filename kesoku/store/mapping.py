@@ -18,7 +18,7 @@ from kesoku.messages.message import Message
 from kesoku.messages.party import party
 from kesoku.messages.record import Address, Post, Record
 from kesoku.messages.source import NoticeSource
-from kesoku.store.cell import member, whole
+from kesoku.store.cell import int_or, member_or
 from kesoku.store.engine import Row, plain
 from kesoku.store.tables import equals, events, messages, turns
 
@@ -189,8 +189,8 @@ def _measures(metrics: str | bytes) -> FrozenDict:
 def _mended(place: Row) -> Row:
     """A placement in which every cell has its kind."""
     seq, session, session_n, parent, turn, round_, bot, channel, status, mode, *rest = place
-    known = member(MessageStatus, status, MessageStatus.ERROR)
-    return seq, session, whole(session_n), parent, turn, whole(round_), bot, channel, known, mode, *rest
+    known = member_or(MessageStatus, status, MessageStatus.ERROR)
+    return seq, session, int_or(session_n), parent, turn, int_or(round_), bot, channel, known, mode, *rest
 
 
 _remembered = lru_cache(2048)(_intact)
@@ -224,10 +224,10 @@ def change_of(row: Row) -> Change:
     # Whoever follows the log looks at what is inserted, so that is what a damaged change is.
     return Change(
         seq=seq,
-        at=whole(at, round(record.message.created_at * _SECOND)),
-        kind=member(ChangeKind, kind, ChangeKind.INSERTED),
-        before=None if before is None else member(MessageStatus, before, record.status),
-        after=None if after is None else member(MessageStatus, after, record.status),
+        at=int_or(at, round(record.message.created_at * _SECOND)),
+        kind=member_or(ChangeKind, kind, ChangeKind.INSERTED),
+        before=None if before is None else member_or(MessageStatus, before, record.status),
+        after=None if after is None else member_or(MessageStatus, after, record.status),
         actor=plain(actor),
         reason=plain(reason),
         record=record,
@@ -259,10 +259,10 @@ def _lost(row: Row, status: str) -> Message:
     id_, created_at, *_, version = row
     return Notice.restore(
         id=plain(id_),
-        created_at=whole(created_at) / _SECOND,
+        created_at=int_or(created_at) / _SECOND,
         source=NoticeSource(reason="reply" if status == MessageStatus.PENDING else "status"),
         content=NoticeContent(text=_LOST),
-        version=whole(version, 1),
+        version=int_or(version, 1),
     )
 
 

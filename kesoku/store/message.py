@@ -10,6 +10,7 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import ChangeKind, Load, Serving
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post, Record
+from kesoku.store.cache import RecordCache, Span, size_of
 from kesoku.store.engine import Link
 from kesoku.store.event import SqlEventLog
 from kesoku.store.mapping import (
@@ -22,7 +23,6 @@ from kesoku.store.mapping import (
     records,
     unarchived,
 )
-from kesoku.store.past import Pasts, Stretch, size_of
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement, insert_into, param
 from kesoku.store.tables import equals, external_ids, message_versions, messages, queues, sessions
@@ -142,8 +142,8 @@ LOAD = Statement(
 class SqlMessageStore:
     """See `kesoku.ports.store.MessageStore`."""
 
-    def __init__(self, link: Link, events: SqlEventLog, pasts: Pasts) -> None:
-        self._link, self._events, self._pasts = link, events, pasts
+    def __init__(self, link: Link, events: SqlEventLog, cache: RecordCache) -> None:
+        self._link, self._events, self._cache = link, events, cache
 
     def insert(self, post: Post, *, session_id: str, at: int, superseded_turn: str | None = None) -> Record:
         """Store a message, its keys and its event."""
@@ -251,17 +251,17 @@ class SqlMessageStore:
         since = self._link.since
         if since is None:
             return tuple(self.session(session_id, after_n=after_n, limit=limit))
-        kept = self._pasts.take(session_id, after_n, since)
+        kept = self._cache.get(session_id, after_n, since)
         rows = self._link.rows(
             SESSION, session_id=session_id, after_n=kept.end, limit=max(limit - len(kept.records), 0)
         )
         new = [record_of(row) for row in rows]
-        known = Stretch(
+        known = Span(
             behind=after_n,
             records=(*kept.records, *new),
             sizes=(*kept.sizes, *(size_of(row[CONTENT]) for row in rows)),
         )
-        if not any(each.is_damaged for each in new) and self._pasts.keep(session_id, known, since):
+        if not any(each.is_damaged for each in new) and self._cache.put(session_id, known, since):
             return known.records[:limit]
         return tuple(self.session(session_id, after_n=after_n, limit=limit))
 

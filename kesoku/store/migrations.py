@@ -25,8 +25,11 @@ def _add_costs(link: Link) -> None:
     link.script("CREATE INDEX turns_of_session ON turns (session_id)")
 
 
-def _count_queues(link: Link) -> None:
-    """To version 3: how many prompts of each bot wait."""
+def _count(link: Link) -> None:
+    """To version 3: how often each turn crashed, and how many prompts of each bot wait."""
+    link.script("ALTER TABLE turns ADD COLUMN failures INTEGER DEFAULT 0 NOT NULL")
+    link.script("UPDATE turns SET failures = l.failures FROM leases AS l WHERE l.message_id = turn_id")
+    link.script("ALTER TABLE leases DROP COLUMN failures")
     link.script("DROP INDEX messages_queued_of_author")
     link.script("CREATE TABLE queues (chatbot_id TEXT NOT NULL, length INTEGER NOT NULL, PRIMARY KEY (chatbot_id))")
     link.script(
@@ -43,7 +46,7 @@ def _count_queues(link: Link) -> None:
         link.script(f"CREATE TRIGGER queues_{name} AFTER {event} ON messages WHEN {when} BEGIN {resize}; END")
 
 
-MIGRATIONS: tuple[Migration, ...] = (_add_costs, _count_queues)
+MIGRATIONS: tuple[Migration, ...] = (_add_costs, _count)
 """Number i brings version i + 1 to version i + 2. The tables of tables.py are always those of the last version; a
 migration says in its own words what it does, for those tables go on changing."""
 

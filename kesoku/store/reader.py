@@ -9,9 +9,9 @@ from typing import Any
 
 from kesoku.errors import StoreError
 from kesoku.ports import Transaction
+from kesoku.store.cache import RecordCache
 from kesoku.store.committer import Job
 from kesoku.store.engine import Database
-from kesoku.store.past import Pasts
 from kesoku.store.transaction import SqlTransaction
 from kesoku.store.wake import tell
 
@@ -23,8 +23,8 @@ GROUP_JOBS = 16
 class Reader:
     """Runs reading operations; what this process was acknowledged for is in their snapshot."""
 
-    def __init__(self, database: Database, loop: asyncio.AbstractEventLoop, pasts: Pasts) -> None:
-        self._database, self._loop, self._pasts = database, loop, pasts
+    def __init__(self, database: Database, loop: asyncio.AbstractEventLoop, cache: RecordCache) -> None:
+        self._database, self._loop, self._cache = database, loop, cache
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
 
@@ -53,7 +53,7 @@ class Reader:
                     if transaction is None:
                         link = self._database.link(readonly=True)
                         end.callback(link.close)
-                        transaction = SqlTransaction(link, self._pasts)
+                        transaction = SqlTransaction(link, self._cache)
                     self._read(transaction, jobs)
                 except StoreError as error:
                     for job in jobs:
@@ -61,7 +61,7 @@ class Reader:
                 tell(self._loop, _settle, jobs)
 
     def _read(self, transaction: SqlTransaction, jobs: Sequence[Job]) -> None:
-        transaction.link.since = self._pasts.now
+        transaction.link.since = self._cache.commits
         transaction.link.begin()
         try:
             for job in jobs:

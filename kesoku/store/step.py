@@ -10,7 +10,7 @@ from kesoku.errors import StoreConflict
 from kesoku.messages.freeze import EMPTY
 from kesoku.messages.lifecycle import Expense, Step, TurnFacts
 from kesoku.messages.turn import Usage
-from kesoku.store.cell import number_of, whole
+from kesoku.store.cell import int_or, int_or_none
 from kesoku.store.engine import Link, Row, plain
 from kesoku.store.mapping import UNREADABLE, from_json, mapping_of, to_json
 from kesoku.store.statement import Statement, insert_into, param
@@ -19,9 +19,9 @@ from kesoku.store.tables import messages, steps, turns
 _t, _s = turns.c, steps.c
 _USAGE = tuple(each.name for each in fields(Usage))
 
-GET = Statement(select(_t.turn_id, _t.prompt_ids, _t.metrics).where(_t.turn_id == param("turn_id")))
+GET = Statement(select(_t.prompt_ids, _t.metrics, _t.failures).where(_t.turn_id == param("turn_id")))
 OPEN = Statement(
-    insert_into(turns, "metrics")
+    insert_into(turns, "metrics", "failures")
     .values(session_id=select(messages.c.session_id).where(messages.c.id == param("turn_id")).scalar_subquery())
     .on_conflict_do_update(index_elements=["turn_id"], set_={"prompt_ids": param("prompt_ids")})
 )
@@ -64,11 +64,11 @@ class SqlStepStore:
         row = self._link.row(GET, turn_id=turn_id)
         if row is None:
             return None
+        facts = TurnFacts(turn_id=turn_id, prompt_ids=(turn_id,), failures=int_or(row[2]))
         try:
-            prompt_ids = tuple(map(str, from_json(row[1])))
-            return TurnFacts(turn_id=plain(row[0]), prompt_ids=prompt_ids, metrics=mapping_of(row[2]))
+            return replace(facts, prompt_ids=tuple(map(str, from_json(row[0]))), metrics=mapping_of(row[1]))
         except UNREADABLE:  # a damaged note of a turn names no one but its opener
-            return TurnFacts(turn_id=turn_id, prompt_ids=(turn_id,))
+            return facts
 
     def add(self, step: Step) -> None:
         """Store a step; another one of that number is a StoreConflict."""
@@ -115,10 +115,10 @@ class SqlStepStore:
 def _step_of(row: Row) -> Step:
     """The step of a row; without its reply where a cell cannot be read, and such a turn cannot go on."""
     turn_id, n, request, reply, usage, at, model, cost = row
-    step = Step(turn_id=plain(turn_id), n=whole(n), request=EMPTY, reply=EMPTY, at=whole(at), model=plain(model))
+    step = Step(turn_id=plain(turn_id), n=int_or(n), request=EMPTY, reply=EMPTY, at=int_or(at), model=plain(model))
     try:
         used = Usage(**from_json(usage))
         request, reply = mapping_of(request), mapping_of(reply)
     except UNREADABLE:
         return step
-    return replace(step, request=request, reply=reply, usage=used, cost=number_of(cost))
+    return replace(step, request=request, reply=reply, usage=used, cost=int_or_none(cost))

@@ -32,7 +32,7 @@ class SqlStore:
         self._admission = asyncio.Semaphore(ADMITTED)
         self._loop = loop
         self._wake = Wake(database, loop)
-        self._reader = Reader(database, loop, committer.pasts)
+        self._reader = Reader(database, loop, committer.cache)
         self._writer = Writer(committer, loop, self._settle)
         self._closing: asyncio.Future[None] | None = None
 

@@ -209,7 +209,6 @@ leases = Table(
     _optional("message_id"),
     _optional("owner"),
     _number("generation"),
-    _number("failures"),
     _number("claimed_at"),
     _number("lease_until"),
     Index("leases_held", "owner", sqlite_where=text("owner IS NOT NULL")),
@@ -222,9 +221,11 @@ turns = Table(
     _optional("session_id"),
     _column("prompt_ids"),
     _optional("metrics"),
+    _number("failures", server_default=text("0")),
     Index("turns_finished", "session_id", sqlite_where=text("metrics IS NOT NULL")),
     Index("turns_of_session", "session_id"),
 )
+"""`failures` counts the crashes that a turn is charged with."""
 
 steps = Table(
     "steps",

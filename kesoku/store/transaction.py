@@ -1,11 +1,11 @@
 """One unit of work in SQL: all repositories over one connection."""
 
+from kesoku.store.cache import RecordCache
 from kesoku.store.delivery import SqlDeliveryStore
 from kesoku.store.engine import Link
 from kesoku.store.event import SqlEventLog
 from kesoku.store.lease import SqlLeaseStore
 from kesoku.store.message import SqlMessageStore
-from kesoku.store.past import Pasts
 from kesoku.store.question import SqlQuestionStore
 from kesoku.store.session import SqlSessionStore
 from kesoku.store.state import SqlStateStore
@@ -15,10 +15,10 @@ from kesoku.store.step import SqlStepStore
 class SqlTransaction:
     """See `kesoku.ports.store.Transaction`. It keeps nothing but its connection, so it serves all operations of it."""
 
-    def __init__(self, link: Link, pasts: Pasts) -> None:
-        self.link, self.pasts = link, pasts
+    def __init__(self, link: Link, cache: RecordCache) -> None:
+        self.link, self.cache = link, cache
         self.events = SqlEventLog(link)
-        self.messages = SqlMessageStore(link, self.events, pasts)
+        self.messages = SqlMessageStore(link, self.events, cache)
         self.sessions = SqlSessionStore(link)
         self.leases = SqlLeaseStore(link)
         self.deliveries = SqlDeliveryStore(link)

@@ -20,6 +20,11 @@ EVERYTHING = Serving(
     addresses=frozenset(Address(chatbot_id=bot, channel_id="*") for bot in ("discord", "wechat", "cli"))
 )
 
+UNBOUNDED = FloodBounds(
+    per_person_per_minute=10**9, per_channel_per_minute=10**9, queued_per_channel=10**9, queued_total=10**9
+)
+"""No prompt is refused."""
+
 
 def prompt(
     text: str = "hello", *, by: str = "Ada", at: Address = ROOM, keys: Sequence[str] = (), mode: Mode = "followup"

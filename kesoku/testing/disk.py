@@ -11,30 +11,29 @@ import pytest
 
 @contextmanager
 def small_disk(folder: Path, *, size: str) -> Iterator[Path]:
-    """A file system of its own on a new folder; `size` as `mount` takes it. Skips where mounting is not allowed."""
+    """A file system of its own on a new folder; `size` as `mount` takes it, such as `3m`.
+
+    Skips the test where mounting is not allowed.
+    """
     folder.mkdir()
-    with mounted(folder, "-t", "tmpfs", "-o", f"size={size}", "tmpfs"):
+    with _mounted(folder, "-t", "tmpfs", "-o", f"size={size}", "tmpfs"):
         yield folder
 
 
 @contextmanager
-def mounted(target: Path, *what: str) -> Iterator[None]:
-    """Mount something on a folder while the body runs."""
-    if os.geteuid() or not _run("mount", *what, str(target)):
-        pytest.skip("mounting is not allowed here")
-    try:
-        yield
-    finally:
-        _run("umount", "--lazy", str(target))
+def read_only(folder: Path, at: Path) -> Iterator[Path]:
+    """The files of `folder` once more in the new folder `at`, where the file system takes no writes.
 
-
-def freeze(mount: Path) -> None:
-    """Let a file system that is bound to a second folder take no writes there any more."""
-    _run("mount", "-o", "remount,bind,ro", str(mount))
+    Skips the test where mounting is not allowed.
+    """
+    at.mkdir()
+    with _mounted(at, "--bind", str(folder)):
+        _run("mount", "-o", "remount,bind,ro", str(at))
+        yield at
 
 
 def fill(disk: Path) -> Path:
-    """Leave no byte free; the file that takes the room is returned, so that it can be taken away."""
+    """Leave no byte free; returns the file that takes the room, to be deleted."""
     ballast = disk / "ballast"
     with ballast.open("ab", buffering=0) as out:
         size = 1 << 16
@@ -44,6 +43,16 @@ def fill(disk: Path) -> Path:
             except OSError:
                 size //= 2
     return ballast
+
+
+@contextmanager
+def _mounted(target: Path, *what: str) -> Iterator[None]:
+    if os.geteuid() or not _run("mount", *what, str(target)):
+        pytest.skip("mounting is not allowed here")
+    try:
+        yield
+    finally:
+        _run("umount", "--lazy", str(target))
 
 
 def _run(*command: str) -> bool:

@@ -3,7 +3,7 @@
     store = FaultyStore(MemoryStore(), clock)
     store.script("StoreGateway.finish", AFTER)  # the next one is durable, and its caller sees an error
     store.outage(LOCKED, 3.0)  # nothing works for three seconds of the clock
-    store = FaultyStore(MemoryStore(), clock, plan=dice(seed=7, chance=0.1), hints=Hints.DROPPED)
+    store = FaultyStore(MemoryStore(), clock, plan=random_faults(seed=7, chance=0.1), hints=Hints.DROPPED)
 
 Operations go by the names of the functions that make them, such as `StoreGateway.claim`, `Claiming.claims`,
 `Ledger.sent`, `Outbox.run`; see `name_of`. Time is that of the clock, so a virtual one makes every test fast.
@@ -25,7 +25,7 @@ T = TypeVar("T")
 _PATH = "faulty"
 """What errors name as the database."""
 _HOPS = 30
-"""How many rounds of the loop a shuffled wake-up may be late."""
+"""How many rounds of the event loop a shuffled wake-up may be late."""
 
 
 class When(StrEnum):
@@ -38,7 +38,7 @@ class When(StrEnum):
     AFTER = "after"
     """It is durable; only its caller does not know. A read just fails."""
     NEVER = "never"
-    """It works, after `seconds`."""
+    """It works, after the `seconds` of its fault."""
 
 
 class Hints(StrEnum):
@@ -60,7 +60,7 @@ class StoreFault:
     error: Callable[[], StoreError] = lambda: StoreFailed(path=_PATH, reason="made by a test")
     """Makes the error, a new one for each caller."""
     seconds: float = 0.0
-    """How long the operation waits first."""
+    """How long the operation waits first, by the clock."""
     reads: bool = False
     """Whether reads fail too."""
 
@@ -77,8 +77,8 @@ READ_ONLY = StoreFault(when=When.REFUSED, error=lambda: StoreReadOnly(path=_PATH
 """The file takes no writes."""
 _WORKS = StoreFault(when=When.NEVER)
 
-Plan = Callable[[str], StoreFault | None]
-"""Asked before each operation, by name; None lets it work."""
+FaultPlan = Callable[[str], StoreFault | None]
+"""Called with the name of each operation, to say how it fails; None lets it work."""
 
 
 def name_of(operation: Callable[..., Any]) -> str:
@@ -87,20 +87,25 @@ def name_of(operation: Callable[..., Any]) -> str:
     return str(name).split(".<locals>", maxsplit=1)[0]
 
 
-def dice(seed: int, *, chance: float = 0.1, faults: Sequence[StoreFault] = (BEFORE, AFTER, LOCKED, FULL)) -> Plan:
-    """Let each operation fail by `chance`, in one of several ways. The same seed and order fail alike."""
+def random_faults(
+    seed: int, *, chance: float = 0.1, faults: Sequence[StoreFault] = (BEFORE, AFTER, LOCKED, FULL)
+) -> FaultPlan:
+    """A plan by which each operation fails with probability `chance`, in one of `faults`; `seed` repeats it."""
     random = Random(seed)
     return lambda _: random.choice(faults) if random.random() < chance else None
 
 
 class FaultyStore:
-    """The store behind it, with faults. `calls` and `hits` count operations and faults by name; `busy` is how many
-    operations are under way: when it is 0 and the loop is still, only time goes on."""
+    """The port `Store` over any other store, with faults.
+
+    `calls` and `hits` count operations and faults by name. `busy` is how many operations are under way: while it is
+    above 0, a test with a virtual clock should not let time pass.
+    """
 
     def __init__(
-        self, store: Store, clock: Clock, *, plan: Plan | None = None, hints: Hints = Hints.KEPT, seed: int = 0
+        self, store: Store, clock: Clock, *, plan: FaultPlan | None = None, hints: Hints = Hints.KEPT, seed: int = 0
     ) -> None:
-        """`seed` is that of the shuffled wake-ups. `plan` may be changed at any time."""
+        """`seed` shuffles the wake-ups. `plan` may be set at any time; scripts and outages come before it."""
         self._store, self._clock, self.plan = store, clock, plan
         self._hints, self._random = hints, Random(seed)
         self._scripts: dict[str, deque[StoreFault]] = defaultdict(deque)

@@ -41,7 +41,8 @@ async def spent_since(store: Store, since: int) -> int:
 
 
 async def take(store: Store, record: Record, *, owner: str = "w1", until: int = 40) -> Fence:
-    """Lease a session for a prompt."""
+    """Lease a session for the turn of a prompt."""
+    await begin(store, record)
     return await store.write(lambda tx: tx.leases.take(record, owner=owner, at=10, until=until))
 
 
@@ -156,13 +157,16 @@ class TurnContract:
         assert await store.read(lambda tx: tx.leases.get("s1")) == lease
         assert (await depose(store, "never ran", failed=False)).generation == 1
 
-    async def test_failures_count_for_one_prompt_alone(self, store: Store) -> None:
+    async def test_failures_count_for_one_turn_alone_whatever_runs_in_between(self, store: Store) -> None:
         first, second = await store.write(add(prompt(), prompt()))
         counts = []
-        for record, failed in ((first, True), (first, True), (first, False), (second, True)):
+        for record, failed in ((first, True), (second, True), (first, True), (first, False), (second, True)):
             await take(store, record)
             counts.append((await depose(store, "s1", failed=failed)).failures)
-        assert counts == [1, 2, 2, 1]
+        assert counts == [1, 1, 2, 2, 2]
+        assert (await depose(store, "never ran", failed=True)).failures == 0
+        facts = await store.read(lambda tx: [tx.steps.turn(each.id) for each in (first, second)])
+        assert [each.failures for each in facts if each] == [2, 2]
 
     async def test_an_owner_is_asked_for_the_failures_of_all_that_it_runs(self, store: Store) -> None:
         for session, crashes in (("s1", 2), ("s2", 0), ("s3", 1)):

@@ -9,36 +9,38 @@ from kesoku.errors import StoreError
 
 T = TypeVar("T")
 
-AGAIN = 5.0
-"""Seconds until a store that took no writes is tried again: longer would be noticed, and shorter is a busy loop."""
-TRIES = 4
-"""So often what cannot be had again is written by a turn, which then ends in error: the person must not wait on."""
+RETRY_PAUSE = 5.0
+"""Seconds until a store that failed is tried again: longer would be noticed, and shorter is a busy loop."""
+ATTEMPTS = 4
+"""How often a turn tries to write before it ends in error: the person must not wait for ever."""
 _log = logging.getLogger(__name__)
 
 
-async def outwait(
+async def retry(
     what: str,
     operation: Callable[[], Awaitable[T]],
     *,
     sleep: Callable[[float], Awaitable[None]],
-    tries: int | None = None,
-    again: float = AGAIN,
+    attempts: int | None = None,
+    pause: float = RETRY_PAUSE,
     told: Callable[[StoreError], None] | None = None,
 ) -> T:
-    """The outcome of an operation on the store, repeated while that is locked, full or read-only; None repeats without
-    end. `what` it is, for the log; `told` is called before each wait. Raises every other StoreError at once.
+    """The outcome of an operation on the store, tried again every `pause` seconds while that takes no writes.
+
+    `what` it does, for the log. `told` is called with the error before each pause. Raises the error of the last of
+    `attempts`, where None goes on for ever, and every other StoreError at once.
     """
     while True:
         try:
             return await operation()
         except StoreError as error:
-            tries = None if tries is None else tries - 1
-            if not error.passes or tries == 0:
+            attempts = None if attempts is None else attempts - 1
+            if not error.passes or attempts == 0:
                 raise
             _log.warning("cannot %s, trying again: %s", what, error)
             if told:
                 told(error)
-        await sleep(again)
+        await sleep(pause)
 
 
 async def outlast(work: Coroutine[Any, Any, T]) -> T:

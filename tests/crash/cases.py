@@ -40,7 +40,8 @@ TAKE = (
     f"UPDATE leases SET owner = 'a', message_id = :prompt, generation = generation + 1, lease_until = {DAY}"
     f" {LEASE_OF_PROMPT}"
 )
-LOSE = "UPDATE leases SET owner = NULL, generation = generation + 1, failures = failures + {failed} " + LEASE_OF_PROMPT
+CRASHED = "UPDATE turns SET failures = {} WHERE turn_id = :prompt"
+LOSE = f"UPDATE leases SET owner = NULL, generation = generation + 1 {LEASE_OF_PROMPT}"
 GIVE_BACK = f"UPDATE leases SET owner = NULL {LEASE_OF_PROMPT}"
 
 CASES = {
@@ -84,6 +85,15 @@ CASES = {
         says="has an answer already",
         damage=again("answer", turn_id=":interrupted", status="'pending'"),
     ),
+    "told apart": Case(
+        breaks="I4 I5 I9 I11",
+        says="told so once more by itself",
+        damage=both(
+            again("apology", turn_id=":joined", status="'delivered'"),
+            sql("UPDATE messages SET status = 'error' WHERE id = :joined"),
+        ),
+    ),
+    "left behind": Case(breaks="I4 I5 I6", says="which it joined", damage=sql(*moved("joined", "processing"))),
     "back from the end": Case(
         breaks="I4 I5",
         says="which the diagram does not know",
@@ -146,7 +156,7 @@ CASES = {
     "taken from the living": Case(
         breaks="I6",
         says="which lives",
-        damage=both(sql(TAKE, who="a"), sql(LOSE.format(failed=1), who="b")),
+        damage=both(sql(TAKE, who="a"), sql(CRASHED.format(1), LOSE, who="b")),
     ),
     "a thought of the deposed": Case(
         breaks="I7",
@@ -169,6 +179,11 @@ CASES = {
         breaks="I5 I7 I11",
         says="finished {message}",
         damage=sql("UPDATE messages SET status = 'error' WHERE id = :prompt", *moved("prompt", "processed"), who="a"),
+    ),
+    "run without leave": Case(
+        breaks="I7",
+        says="the answer to its question was",
+        damage=told("worker", "ran", call="call", how="allowed", late=False),
     ),
     "renewed for another": Case(
         breaks="I7",
@@ -294,10 +309,8 @@ CASES = {
     ),
     "crashed too often": Case(
         breaks="I12",
-        says="one at a time up to",
-        damage=both(
-            sql(TAKE.replace("generation + 1", "generation + 1, failures = 3"), who="a"), sql(GIVE_BACK, who="a")
-        ),
+        says="not one at a time",
+        damage=sql(CRASHED.format(3), TAKE, GIVE_BACK, who="a"),
     ),
     "counted from anew": Case(
         breaks="I12",
@@ -306,8 +319,8 @@ CASES = {
             told("a", "up", owner="a"),
             told("a", "down"),
             *[
-                sql(TAKE.replace("generation + 1", "generation + 1, failures = 0"), who="a"),
-                sql(LOSE.format(failed=1), who="b"),
+                sql(CRASHED.format(0), TAKE, who="a"),
+                sql(CRASHED.format(1), LOSE, who="b"),
             ]
             * 4,
         ),
@@ -315,9 +328,7 @@ CASES = {
     "a crash not counted": Case(
         breaks="I12",
         says="did not count that crash",
-        damage=both(
-            sql(TAKE.replace(str(DAY), "1"), who="a"), told("a", "up", owner="a"), sql(LOSE.format(failed=0), who="b")
-        ),
+        damage=both(sql(TAKE.replace(str(DAY), "1"), who="a"), told("a", "up", owner="a"), sql(LOSE, who="b")),
     ),
     "called poison": Case(
         breaks="I12",

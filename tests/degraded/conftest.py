@@ -24,8 +24,8 @@ BOT = "discord"
 ROOM, HALL = "room", "hall"
 
 
-class Scene:
-    """`time` is a virtual clock: `office.clock`."""
+class Bot:
+    """One bot; `clock` is virtual, and `station` its latest adapter with its outbox."""
 
     def __init__(self, office: Office, platform: RecordedPlatform, model: ScriptedModel, folder: Path) -> None:
         self.office, self.platform, self.model, self.folder = office, platform, model, folder
@@ -84,14 +84,14 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(store: Store, folder: Path, *lines: Line, **options: Any) -> AsyncIterator[Scene]:
+async def bot_at_work(store: Store, folder: Path, *lines: Line, **options: Any) -> AsyncIterator[Bot]:
     """A bot at work; `options` are those of an Office, `owner` names its process, `platform` is what people see."""
     owner = options.pop("owner", "w1")
     model = ScriptedModel(*lines)
     platform = options.pop("platform", None) or RecordedPlatform(honours_keys=True)
     office = Office(model, store=store, **options)
     office.approver = Approvals(store, office.clock)  # type: ignore[assignment]
-    bot = Scene(office, platform, model, folder)
+    bot = Bot(office, platform, model, folder)
     async with office.at_work(owner), bot.restarted():
         yield bot
 

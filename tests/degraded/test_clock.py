@@ -17,7 +17,7 @@ from kesoku.testing.office import Office
 from kesoku.testing.platform import Fault
 from kesoku.tools.tool import Effect, tool
 
-from .conftest import ROOM, scene
+from .conftest import ROOM, bot_at_work
 
 HOUR = 3600.0
 HALL_OF_OTHERS = Address(chatbot_id="telegram", channel_id="hall")
@@ -81,7 +81,7 @@ async def test_files_tell_the_living_from_the_dead_whatever_the_clock_says(tmp_p
 
 @jumps
 async def test_a_part_that_waits_for_its_next_attempt_does_not_wait_for_an_hour(tmp_path: Path, jump: float) -> None:
-    async with scene(MemoryStore(), tmp_path, "hello") as bot:
+    async with bot_at_work(MemoryStore(), tmp_path, "hello") as bot:
         bot.platform.script(ROOM, Fault(kind="retry", seconds=20.0))
         bot.platform.say(ROOM, "hi")
         await bot.clock.advance(5.0)

@@ -16,18 +16,18 @@ from kesoku.messages.lifecycle import Claim
 from kesoku.store import SqlStore
 from kesoku.testing.bench import EVERYTHING
 from kesoku.testing.disk import fill
-from kesoku.testing.faulty import Fault, faulty_sqlite
+from kesoku.testing.driver import SqliteFault, faulty_sqlite
 from kesoku.testing.model import Held, reply
 from kesoku.testing.office import Office
-from kesoku.testing.platform import Fault as Trouble
+from kesoku.testing.platform import Fault
 
-from .conftest import HALL, ROOM, Scene, scene
+from .conftest import HALL, ROOM, Bot, bot_at_work
 
 BEAT = 5
 """Seconds between two attempts; after so many things go on by themselves."""
 
 
-async def pass_time(bot: Scene | Office, seconds: int) -> None:
+async def pass_time(bot: Bot | Office, seconds: int) -> None:
     """Let virtual time pass, and the threads of the store fail meanwhile."""
     for _ in range(seconds):
         await bot.clock.advance(1.0)
@@ -45,7 +45,8 @@ async def test_a_full_disk_holds_turns_up_and_nothing_is_lost(
     disk: Path, tmp_path: Path, seconds: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     held = Held(reply("my view" + "!" * 1_000))
-    async with await SqlStore.open(disk / "kesoku.db") as store, scene(store, tmp_path, held, "sure", "sure") as bot:
+    opened = await SqlStore.open(disk / "kesoku.db")
+    async with opened as store, bot_at_work(store, tmp_path, held, "sure", "sure") as bot:
         bot.platform.say(ROOM, "what do you think?")
         await held.entered.wait()
         ballast = fill(disk)
@@ -71,9 +72,9 @@ async def test_a_full_disk_holds_turns_up_and_nothing_is_lost(
 
 async def test_what_was_sent_while_the_disk_was_full_is_not_sent_again(disk: Path, tmp_path: Path) -> None:
     # complaint 19
-    async with await SqlStore.open(disk / "kesoku.db") as store, scene(store, tmp_path, "hello") as bot:
+    async with await SqlStore.open(disk / "kesoku.db") as store, bot_at_work(store, tmp_path, "hello") as bot:
         bot.platform.honours_keys = False
-        bot.platform.script(ROOM, Trouble(kind="stuck"))
+        bot.platform.script(ROOM, Fault(kind="stuck"))
         bot.platform.say(ROOM, "hi")
         await bot.shows(ROOM, "hello")
         ballast = fill(disk)
@@ -87,10 +88,10 @@ async def test_what_was_sent_while_the_disk_was_full_is_not_sent_again(disk: Pat
 
 @pytest.mark.parametrize("code", [sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR], ids=["read-only", "failing"])
 async def test_a_database_that_takes_no_writes_for_a_while_loses_nothing(tmp_path: Path, code: int) -> None:
-    fault = Fault(code=code)
+    fault = SqliteFault(code=code)
     held = Held(reply("my view"))
     opened = await SqlStore.open(tmp_path / "kesoku.db", module=faulty_sqlite(fault))
-    async with opened as store, scene(store, tmp_path, held, "sure") as bot:
+    async with opened as store, bot_at_work(store, tmp_path, held, "sure") as bot:
         bot.platform.say(ROOM, "what do you think?")
         await held.entered.wait()
         fault.begins = "BEGIN IMMEDIATE"
@@ -105,7 +106,7 @@ async def test_a_database_that_takes_no_writes_for_a_while_loses_nothing(tmp_pat
 
 
 async def test_a_turn_that_gave_up_while_nothing_could_be_stored_goes_back_within_a_beat(tmp_path: Path) -> None:
-    fault = Fault(code=sqlite3.SQLITE_FULL)
+    fault = SqliteFault(code=sqlite3.SQLITE_FULL)
     async with await SqlStore.open(tmp_path / "kesoku.db", module=faulty_sqlite(fault)) as store:
         office, claims = Office(store=store), list[Claim]()
 

@@ -12,7 +12,7 @@ from kesoku.testing.disk import fill
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.platform import Fault
 
-from .conftest import ROOM, Scene, scene
+from .conftest import ROOM, Bot, bot_at_work
 
 
 def delete(path: Path) -> None:
@@ -37,7 +37,7 @@ def become_a_circle(path: Path) -> None:
 spoilers = pytest.mark.parametrize("spoil", [delete, become_a_folder, become_a_pipe, become_a_circle])
 
 
-def workspace(bot: Scene) -> Path:
+def workspace(bot: Bot) -> Path:
     assert bot.station is not None
     return bot.station.workspace
 
@@ -45,7 +45,7 @@ def workspace(bot: Scene) -> Path:
 @spoilers
 async def test_a_file_that_is_gone_between_plan_and_send(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
     # complaints 80 and 81
-    async with scene(MemoryStore(), tmp_path, "Here is your report.\n\n[file: report.pdf]") as bot:
+    async with bot_at_work(MemoryStore(), tmp_path, "Here is your report.\n\n[file: report.pdf]") as bot:
         (workspace(bot) / "report.pdf").write_bytes(b"%PDF")
         bot.platform.script(ROOM, Fault(kind="retry", seconds=20.0))
         bot.platform.say(ROOM, "my report, please")

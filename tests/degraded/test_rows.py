@@ -22,7 +22,7 @@ from kesoku.testing.model import Held, call, reply
 from kesoku.testing.platform import Fault, RecordedPlatform
 from kesoku.tools.tool import Effect, tool
 
-from .conftest import BOT, HALL, ROOM, Scene, scene
+from .conftest import BOT, HALL, ROOM, Bot, bot_at_work
 
 LAB, COURT, ATTIC = "lab", "court", "attic"
 JUNK: tuple[object, ...] = ("{junk", b"\x00\xff", "[]", "x" * 50_000)
@@ -48,11 +48,11 @@ async def sweep() -> str:
     return "swept"
 
 
-class Town:
+class CrashedDatabase:
     """A database in which something of every kind is under way, as the crash of its process leaves it."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.path = folder, folder / "town.db"
+        self.folder, self.path = folder, folder / "crashed.db"
         self.seen: list[dict[str, Any]] = []
 
     async def build(self) -> None:
@@ -77,9 +77,9 @@ class Town:
 
     def at_work(
         self, store: SqlStore, *lines: Any, owner: str = "w1", platform: RecordedPlatform | None = None
-    ) -> AbstractAsyncContextManager[Scene]:
+    ) -> AbstractAsyncContextManager[Bot]:
         platform = platform or RecordedPlatform(honours_keys=True, entries=list(self.seen))
-        return scene(store, self.folder, *lines, tools=[look, sweep], platform=platform, owner=owner)
+        return bot_at_work(store, self.folder, *lines, tools=[look, sweep], platform=platform, owner=owner)
 
     def copy(self, name: str) -> Path:
         path = self.folder / name
@@ -102,10 +102,10 @@ class Town:
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Town:
-    town = Town(tmp_path_factory.mktemp("town"))
-    asyncio.run(town.build())
-    return town
+def crashed(tmp_path_factory: pytest.TempPathFactory) -> CrashedDatabase:
+    crashed = CrashedDatabase(tmp_path_factory.mktemp("crashed"))
+    asyncio.run(crashed.build())
+    return crashed
 
 
 def read_everything(tx: Transaction) -> None:
@@ -136,8 +136,8 @@ def read_everything(tx: Transaction) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
-def test_no_cell_is_raised_or_handed_on_as_what_it_is_not(town: Town, table: Table) -> None:
-    desk = Desk(town.copy("cells.db"))
+def test_no_cell_is_raised_or_handed_on_as_what_it_is_not(crashed: CrashedDatabase, table: Table) -> None:
+    desk = Desk(crashed.copy("cells.db"))
     desk.link.script("PRAGMA ignore_check_constraints = ON")
     for column, junk in product(table.columns, (*JUNK, -1)):
 
@@ -157,15 +157,15 @@ def test_no_cell_is_raised_or_handed_on_as_what_it_is_not(town: Town, table: Tab
 
 @pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
 async def test_whatever_a_row_holds_the_others_go_on(
-    town: Town, table: Table, caplog: pytest.LogCaptureFixture
+    crashed: CrashedDatabase, table: Table, caplog: pytest.LogCaptureFixture
 ) -> None:
     for junk in (JUNK[TABLES.index(table) % len(JUNK)], -1):
         caplog.clear()
-        async with await SqlStore.open(town.spoiled(table, junk)) as store:
+        async with await SqlStore.open(crashed.spoiled(table, junk)) as store:
             problems = await store.check()
             assert table.name in HARMLESS or junk != "{junk" or any(table.name in each for each in problems), problems
             with suppress(Crash):
-                async with town.at_work(store, *[FINE] * 20, owner="w2") as bot:
+                async with crashed.at_work(store, *[FINE] * 20, owner="w2") as bot:
                     bot.office.presence.dead.add("w1")
                     for room in (ROOM, LAB, COURT, ATTIC, HALL):
                         bot.platform.say(room, "hello")
@@ -174,13 +174,13 @@ async def test_whatever_a_row_holds_the_others_go_on(
         assert not [each for each in caplog.records if each.exc_info], (junk, caplog.text)
 
 
-async def test_who_waits_for_a_damaged_part_is_told_once(town: Town) -> None:
-    path = town.spoiled(METADATA.tables["deliveries"], "{junk", "body")
-    platform = RecordedPlatform(honours_keys=True, entries=list(town.seen))
+async def test_who_waits_for_a_damaged_part_is_told_once(crashed: CrashedDatabase) -> None:
+    path = crashed.spoiled(METADATA.tables["deliveries"], "{junk", "body")
+    platform = RecordedPlatform(honours_keys=True, entries=list(crashed.seen))
     for owner in ("w2", "w3"):
         async with await SqlStore.open(path) as store:
             with suppress(Crash):
-                async with town.at_work(store, *[FINE] * 5, owner=owner, platform=platform) as bot:
+                async with crashed.at_work(store, *[FINE] * 5, owner=owner, platform=platform) as bot:
                     bot.office.presence.dead |= {"w1", "w2"} - {owner}
                     platform.say(HALL, "hello")
                     await bot.shows(HALL, "fine", turn=1.0)

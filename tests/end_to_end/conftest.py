@@ -16,7 +16,7 @@ import pytest
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.platform import RecordedPlatform
 
-from .nursery import Born, Nursery
+from .forkserver import ForkedPopen, ForkServer
 
 KESOKU = str(Path(sys.executable).with_name("kesoku"))
 
@@ -35,7 +35,7 @@ class Home:
 
     folder: Path
     environment: dict[str, str]
-    nursery: Nursery
+    server: ForkServer
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
@@ -57,7 +57,7 @@ class Home:
             "cwd": self.work,
             "env": self.environment,
         }
-        process = Born(self.nursery, [KESOKU, *arguments], **(settings | options))
+        process = ForkedPopen(self.server, [KESOKU, *arguments], **(settings | options))
         self.started.append(process)
         return process
 
@@ -126,14 +126,14 @@ def station(home: Home) -> Station:
 
 
 @pytest.fixture(scope="session")
-def nursery() -> Iterator[Nursery]:
+def server() -> Iterator[ForkServer]:
     """The process of which most commands are forks."""
-    with closing(Nursery()) as made:
+    with closing(ForkServer()) as made:
         yield made
 
 
 @pytest.fixture
-def home(tmp_path: Path, nursery: Nursery) -> Iterator[Home]:
+def home(tmp_path: Path, server: ForkServer) -> Iterator[Home]:
     kept = {name: value for name, value in os.environ.items() if name.startswith(("PATH", "COV", "LANG", "PYTHON"))}
     environment = kept | {
         "HOME": str(tmp_path),
@@ -141,7 +141,7 @@ def home(tmp_path: Path, nursery: Nursery) -> Iterator[Home]:
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
         "NO_PROXY": "*",
     }
-    made = Home(folder=tmp_path, environment=environment, nursery=nursery)
+    made = Home(folder=tmp_path, environment=environment, server=server)
     made.work.mkdir()
     yield made
     for process in made.started:

@@ -68,6 +68,7 @@ def disk(home: Home) -> Path:
 
 
 def test_who_waits_at_a_terminal_is_told_that_the_disk_is_full(home: Home, disk: Path) -> None:
+    # complaint 135
     database = disk / "kesoku" / "kesoku.db"
     with small_disk(disk, size="3m"):
         chat = home.start("chat", "slow 1", stderr=subprocess.STDOUT)

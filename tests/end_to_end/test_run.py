@@ -40,7 +40,8 @@ def test_a_person_on_a_platform_is_answered(station: Station) -> None:  # K-136
     assert run.wait(timeout=30) == 143
 
 
-def test_chat_beside_run_on_one_file_does_not_disturb_it(station: Station) -> None:  # store rule 6
+def test_chat_and_doctor_beside_run_on_one_file_do_not_disturb_it(station: Station) -> None:
+    # store rule 6, complaint 137
     run = station.home.start("run")
     station.platform.say("kitchen", "slow 3")
     wait_for(station.home, "slow 3")
@@ -48,6 +49,8 @@ def test_chat_beside_run_on_one_file_does_not_disturb_it(station: Station) -> No
         assert str(number + 7) in station.home.run("chat", f"what is {number} + 7?").stdout
         station.platform.say("hall", f"what is 100 + {number}?", by=f"person{number}")
         station.shows("hall", str(100 + number))
+        found = map(json.loads, station.home.run("doctor", "--offline", "--json").stdout.splitlines())
+        assert {"database": "ok", "load": "ok"}.items() <= {each["check"]: each["severity"] for each in found}.items()
     shown = station.shows("kitchen", "3")
     assert len(shown) == 1, shown
     assert len(station.platform.texts("hall")) == 2

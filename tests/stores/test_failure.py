@@ -29,7 +29,7 @@ from kesoku.errors import (
 from kesoku.store import SqlStore
 from kesoku.store.failure import Failures
 from kesoku.testing import disk
-from kesoku.testing.faulty import Fault, failure, faulty_sqlite
+from kesoku.testing.driver import SqliteFault, failure, faulty_sqlite
 from kesoku.testing.store_material import add, ids, prompt
 
 PATH = Path("/somewhere/kesoku.db")
@@ -130,7 +130,7 @@ async def journal(path: Path, **options: object) -> AsyncIterator[Journal]:
 @pytest.mark.parametrize("begins", ["BEGIN", "INSERT INTO messages", "INSERT INTO events", "COMMIT", "UPDATE sessions"])
 @pytest.mark.parametrize("code", [*FAULTS, sqlite3.SQLITE_IOERR])
 async def test_any_statement_may_fail(tmp_path: Path, begins: str, code: int) -> None:
-    fault = Fault(code=code)
+    fault = SqliteFault(code=code)
     async with journal(tmp_path / "kesoku.db", module=faulty_sqlite(fault)) as kept:
         fault.begins = begins
         with pytest.raises(OF_SQLITE.get(code, StoreFailed)):
@@ -146,7 +146,7 @@ async def test_any_statement_may_fail(tmp_path: Path, begins: str, code: int) ->
 
 
 async def test_a_log_that_cannot_be_folded_costs_no_commit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    fault = Fault(begins="PRAGMA wal_checkpoint(RESTART)", code=sqlite3.SQLITE_FULL)
+    fault = SqliteFault(begins="PRAGMA wal_checkpoint(RESTART)", code=sqlite3.SQLITE_FULL)
     async with journal(tmp_path / "kesoku.db", module=faulty_sqlite(fault)) as kept:
         for _ in range(10):
             await kept.write("x" * 1_000_000)
@@ -187,9 +187,7 @@ async def test_a_full_disk_loses_nothing_that_was_acknowledged(small_disk: Path)
 
 
 async def test_a_disk_that_is_full_from_the_start_is_reported_and_works_later(small_disk: Path) -> None:
-    ballast = small_disk / "ballast"
-    with pytest.raises(OSError, match="space"):
-        ballast.write_bytes(b"x" * 10_000_000)
+    ballast = disk.fill(small_disk)
     with pytest.raises(StoreFull):
         await SqlStore.open(small_disk / "kesoku.db")
     ballast.unlink()
@@ -200,12 +198,8 @@ async def test_a_disk_that_is_full_from_the_start_is_reported_and_works_later(sm
 async def test_a_read_only_disk_is_reported(small_disk: Path, tmp_path: Path) -> None:
     async with journal(small_disk / "kesoku.db") as kept:
         pass
-    frozen = tmp_path / "frozen"
-    frozen.mkdir()
-    with disk.mounted(frozen, "--bind", str(small_disk)):
-        disk.freeze(frozen)
-        with pytest.raises(StoreReadOnly):
-            await SqlStore.open(frozen / "kesoku.db")
+    with disk.read_only(small_disk, at=tmp_path / "frozen") as frozen, pytest.raises(StoreReadOnly):
+        await SqlStore.open(frozen / "kesoku.db")
     async with await SqlStore.open(small_disk / "kesoku.db") as again:
         kept.store = again
         await kept.write()
@@ -224,6 +218,7 @@ async def test_a_database_that_turns_read_only_can_be_written_again_later(tmp_pa
 
 
 async def test_a_database_that_another_program_holds_is_reported_as_locked(tmp_path: Path) -> None:
+    # complaint 134
     async with journal(tmp_path / "kesoku.db", patience=0.2) as kept:
         other = sqlite3.connect(tmp_path / "kesoku.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")

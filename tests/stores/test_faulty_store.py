@@ -1,4 +1,4 @@
-"""Every operation fails once, in every way, in the middle of a day: and nobody notices but by the clock."""
+"""Every operation fails once, in every way, while a whole bot works: and nobody notices but by the clock."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,18 +17,18 @@ from kesoku.testing.faulty_store import (
     FULL,
     LOCKED,
     READ_ONLY,
+    FaultPlan,
     FaultyStore,
     Hints,
-    Plan,
     StoreFault,
     When,
-    dice,
     name_of,
+    random_faults,
 )
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.store_contract import StoreContract
 
-from .day import Day
+from .scenario import Scenario
 
 GATEWAY = (
     *(f"StoreGateway.{name}" for name in ("accept", "post", "step", "respond", "finish", "join", "repair")),
@@ -44,17 +44,17 @@ WAYS = {"before": (BEFORE, 0.0), "after": (AFTER, 0.0), "locked": (LOCKED, 3.0),
 """How the first operation fails, and for how many seconds all writes fail in the same way then."""
 
 
-def once(day: Day, fault: StoreFault, seconds: float, *names: str, accepted: int = 0) -> Plan:
+def once(scenario: Scenario, fault: StoreFault, seconds: float, *names: str, accepted: int = 0) -> FaultPlan:
     """The first operation of each name fails, once so many prompts came in, and for a while everything does; of the
     claims, one that finds work."""
     left = set(names)
 
     def plan(name: str) -> StoreFault | None:
-        if name not in left or day.store.calls["StoreGateway.accept"] < max(accepted, name == "Claiming.claims"):
+        if name not in left or scenario.store.calls["StoreGateway.accept"] < max(accepted, name == "Claiming.claims"):
             return None
         left.remove(name)
         if seconds:
-            day.store.outage(fault, seconds)
+            scenario.store.outage(fault, seconds)
         return fault
 
     return plan
@@ -70,72 +70,81 @@ async def sql(tmp_path: Path) -> AsyncIterator[Store]:
 @pytest.mark.parametrize("name", [*GATEWAY, *OUTBOX])
 async def test_one_write_fails(name: str, way: str, tmp_path: Path) -> None:
     fault, seconds = WAYS[way]
-    day = Day(MemoryStore(rerun=True), tmp_path)
-    day.store.plan = once(day, fault, seconds, name)
-    await day.live()
-    assert day.store.hits[name] > 0, "it was tried"
-    await day.judge()
+    scenario = Scenario(MemoryStore(rerun=True), tmp_path)
+    scenario.store.plan = once(scenario, fault, seconds, name)
+    await scenario.run()
+    assert scenario.store.hits[name] > 0, "it was tried"
+    await scenario.check()
 
 
 @pytest.mark.parametrize("name", READS)
 async def test_one_read_fails(name: str, tmp_path: Path) -> None:
-    day = Day(MemoryStore(), tmp_path)
-    day.store.script(name, BEFORE)
-    await day.live()
-    assert day.store.hits[name] == 1
-    await day.judge()
+    scenario = Scenario(MemoryStore(), tmp_path)
+    scenario.store.script(name, BEFORE)
+    await scenario.run()
+    assert scenario.store.hits[name] == 1
+    await scenario.check()
 
 
 @pytest.mark.parametrize("way", ["before", "after"])
 async def test_everything_fails_once(way: str, sql: Store, tmp_path: Path) -> None:
-    day = Day(sql, tmp_path)
-    day.store.plan = once(day, *WAYS[way], *GATEWAY, *OUTBOX)
-    await day.live()
-    assert set(day.store.hits) == {*GATEWAY, *OUTBOX}
-    await day.judge()
+    scenario = Scenario(sql, tmp_path)
+    scenario.store.plan = once(scenario, *WAYS[way], *GATEWAY, *OUTBOX)
+    await scenario.run()
+    assert set(scenario.store.hits) == {*GATEWAY, *OUTBOX}
+    await scenario.check()
 
 
 @pytest.mark.parametrize("name", ["StoreGateway.respond", "Ledger.sent"])
 async def test_a_database_is_full_for_a_while(name: str, sql: Store, tmp_path: Path) -> None:
-    day = Day(sql, tmp_path)
-    day.store.plan = once(day, *WAYS["full"], name)
-    await day.live()
-    assert day.store.hits[name] > 1
-    await day.judge()
+    scenario = Scenario(sql, tmp_path)
+    scenario.store.plan = once(scenario, *WAYS["full"], name)
+    await scenario.run()
+    assert scenario.store.hits[name] > 1
+    await scenario.check()
 
 
 @pytest.mark.parametrize("name", ["step", "respond", "finish"])
 async def test_a_store_that_is_away_for_longer_than_a_lease(name: str, tmp_path: Path) -> None:
     # The turn is given up before its lease ends, and runs anew once it can be put back. The end of a turn fails after
     # the prompt that joined another one was taken in: who is cut off before he has written does not write it later.
-    day = Day(MemoryStore(), tmp_path)
-    day.store.plan = once(day, FULL, 45.0, f"StoreGateway.{name}", accepted=2 * (name == "finish"))
-    await day.live()
-    await day.judge()
+    scenario = Scenario(MemoryStore(), tmp_path)
+    scenario.store.plan = once(scenario, FULL, 45.0, f"StoreGateway.{name}", accepted=2 * (name == "finish"))
+    await scenario.run()
+    await scenario.check()
 
 
 async def test_a_store_that_takes_everything_but_answers(tmp_path: Path) -> None:
     # Not even the failure can be stored: the turn goes back to its queue, again and again.
-    day = Day(MemoryStore(), tmp_path)
-    day.store.outage(FULL, 58.0, "StoreGateway.finish")
-    await day.live()
-    await day.judge()
+    scenario = Scenario(MemoryStore(), tmp_path)
+    scenario.store.outage(FULL, 58.0, "StoreGateway.finish")
+    await scenario.run()
+    await scenario.check()
 
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_the_dice_decide(seed: int, tmp_path: Path) -> None:
-    day = Day(MemoryStore(rerun=True), tmp_path, hints=Hints.SHUFFLED, seed=seed)
-    plan = dice(seed, chance=0.05)
-    day.store.plan = lambda name: None if name == "StoreGateway.listen" else plan(name)
-    await day.live()
-    assert day.store.hits.total() > 3
-    await day.judge()
+    scenario = Scenario(MemoryStore(rerun=True), tmp_path, hints=Hints.SHUFFLED, seed=seed)
+    plan = random_faults(seed, chance=0.05)
+    scenario.store.plan = lambda name: None if name == "StoreGateway.listen" else plan(name)
+    await scenario.run()
+    assert scenario.store.hits.total() > 3
+    await scenario.check()
 
 
 async def test_nobody_needs_a_wake_up(tmp_path: Path) -> None:
-    day = Day(MemoryStore(), tmp_path, hints=Hints.DROPPED)
-    await day.live()
-    await day.judge()
+    scenario = Scenario(MemoryStore(), tmp_path, hints=Hints.DROPPED)
+    await scenario.run()
+    await scenario.check()
+
+
+async def test_a_slow_disk_makes_everybody_slow_and_nothing_wrong(tmp_path: Path) -> None:
+    scenario = Scenario(MemoryStore(rerun=True), tmp_path)
+    slow = StoreFault(when=When.NEVER, seconds=0.7)
+    names = {*GATEWAY, *OUTBOX} - {"StoreGateway.interrupt"}  # its caller lets no time pass meanwhile
+    scenario.store.plan = lambda name: slow if name in names else None
+    await scenario.run()
+    await scenario.check()
 
 
 class TestFaultyStore(StoreContract):
@@ -200,5 +209,5 @@ def test_an_operation_is_named_after_where_it_was_made() -> None:
         """Nothing."""
 
     here = "test_an_operation_is_named_after_where_it_was_made"
-    assert [name_of(each) for each in (inner, lambda: None, keep, Day.live)] == [here, here, "keep", "Day.live"]
+    assert [name_of(each) for each in (inner, lambda: None, keep, Scenario.run)] == [here, here, "keep", "Scenario.run"]
     assert name_of(partial(keep)) == "partial"

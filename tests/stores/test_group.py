@@ -15,7 +15,7 @@ from kesoku.store.tables import METADATA
 from kesoku.store.writer import GROUP_JOBS
 from kesoku.testing.bench import Bench
 from kesoku.testing.desk import Desk, job
-from kesoku.testing.faulty import Fault, faulty_sqlite
+from kesoku.testing.driver import SqliteFault, faulty_sqlite
 from kesoku.testing.store_material import add, prompt
 
 LOG = CHECKPOINT_WEIGHT + 2 * GROUP_WEIGHT
@@ -43,7 +43,7 @@ def counted(counter: list[str], name: str) -> Callable[[Transaction], str]:
 
 
 def test_a_group_is_one_commit(tmp_path: Path) -> None:
-    fault, ran = Fault(begins="COMMIT", spared=10**6), list[str]()
+    fault, ran = SqliteFault(begins="COMMIT", spared=10**6), list[str]()
     desk = Desk(tmp_path / "kesoku.db", module=faulty_sqlite(fault))
     before = fault.spared
     jobs = [job(counted(ran, str(n))) for n in range(64)]
@@ -89,7 +89,7 @@ def test_a_heavy_group_is_cut(desk: Desk) -> None:
 
 
 def test_a_lock_that_cannot_be_had_is_waited_for_once(tmp_path: Path) -> None:
-    fault = Fault(code=5)
+    fault = SqliteFault(code=5)
     desk = Desk(tmp_path / "kesoku.db", module=faulty_sqlite(fault))
     fault.begins = "BEGIN"
     jobs = [job(refuse) for _ in range(5)]
@@ -111,6 +111,7 @@ def megabytes(desk: Desk, count: int) -> int:
 
 
 def test_the_log_is_folded_now_and_then(desk: Desk) -> None:
+    # complaint 136
     assert megabytes(desk, 12) < LOG
     assert desk.path.stat().st_size > 6_000_000
 

@@ -75,6 +75,7 @@ def old(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 
 async def test_nothing_is_lost(old: Path, tmp_path: Path) -> None:
+    raw(old, lambda link: link.executescript("UPDATE leases SET failures = 2"))
     before = raw(old, rows)
     (prompt,) = {turn for turn, *_ in before["turns"]}
     async with await SqlStore.open(old) as store:
@@ -88,7 +89,11 @@ async def test_nothing_is_lost(old: Path, tmp_path: Path) -> None:
         assert await store.read(lambda tx: tx.steps.spent(0)) == 0
     after = raw(old, rows)
     steps = [(*step[:6], "", None) for step in before["steps"]]
-    assert after == before | {"steps": steps, "queues": [("discord", 1)]}
+    crashes = {
+        "turns": [(*turn, 2) for turn in before["turns"]],
+        "leases": [(*lease[:4], *lease[5:]) for lease in before["leases"]],
+    }
+    assert after == before | crashes | {"steps": steps, "queues": [("discord", 1)]}
     fresh = tmp_path / "fresh.db"
     await (await SqlStore.open(fresh)).aclose()
     assert raw(old, shape) == raw(fresh, shape)

@@ -177,7 +177,7 @@ INSERT INTO messages (id, session_id, session_n, round, chatbot_id, channel_id, 
  source, source_kind, content, version, created_at) SELECT 'm' || i, 's' || (1 + (i - 1) / {each}), i, 0, 'b1', 'c',
  'user_prompt', 'user', 'text', 'pending_agent', 'followup', 'Chii', '{{"kind":"user"}}', 'user', '{{"text":"x"}}', 1, 0
  FROM n;
-INSERT INTO leases SELECT 's' || i, NULL, 'somebody', 1, 0, 0, 9 FROM n WHERE i <= {busy}
+INSERT INTO leases SELECT 's' || i, NULL, 'somebody', 1, 0, 9 FROM n WHERE i <= {busy}
 """
 
 

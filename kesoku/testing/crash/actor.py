@@ -5,24 +5,21 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Self
 
-from kesoku.gateway import BusyPolicy, FloodBounds, Presence
+from kesoku.gateway import BusyPolicy, Presence
 from kesoku.ports import Gateway, Store
 from kesoku.store import SqlStore
 from kesoku.store.driver import driver
+from kesoku.testing.bench import UNBOUNDED
 from kesoku.testing.crash.audit import introduce
 from kesoku.testing.crash.clock import FastClock
 from kesoku.testing.crash.plan import Plan
 from kesoku.testing.crash.scene import Scene
 from kesoku.testing.crash.trace import Trace
-from kesoku.testing.crash.watch import Tripwire, Watch, WatchedStore, watched_sqlite
-
-_MANY = 1_000_000_000
-UNBOUNDED = FloodBounds(
-    per_person_per_minute=_MANY, per_channel_per_minute=_MANY, queued_per_channel=_MANY, queued_total=_MANY
-)
-"""Nothing is refused, so that every prompt must become a message."""
+from kesoku.testing.crash.watch import Tripwire, Watch, WatchedStore
+from kesoku.testing.driver import intercepted
 
 
 class Role(StrEnum):
@@ -67,7 +64,8 @@ class Actor:
         watch = Watch(Trace(birth.scene.traces / f"{birth.name}.jsonl"), birth.tripwire)
         with Presence(birth.scene.run) as presence:
             watch.trace.write("up", name=birth.name, owner=presence.owner, role=birth.role, pid=os.getpid())
-            module = watched_sqlite(watch, driver(), lambda link: introduce(link, presence.owner, birth.clock.now))
+            hello = partial(introduce, owner=presence.owner, now=birth.clock.now)
+            module = intercepted(driver(), watch.statement, opened=hello)
             async with await SqlStore.open(birth.scene.database, module=module) as store:
                 yield cls(birth, watch, presence, store)
         watch.trace.write("down")

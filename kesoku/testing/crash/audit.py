@@ -27,11 +27,13 @@ CREATE TABLE kit_leases (
 );
 CREATE INDEX kit_leases_of_session ON kit_leases (session_id);
 CREATE INDEX kit_leases_of_owner ON kit_leases (old_owner);
+CREATE INDEX kit_leases_of_message ON kit_leases (message_id);
 """
 """`t` is the machine's monotonic time in nanoseconds, as in the traces, `at` that of the kit's clock in microseconds.
 `owner`, `generation` and `leased` are the lease of the session at that moment, `leased` the prompt that it is held for.
 `others` counts prompts of other turns that run in the session, `status` is that of the prompt that loses the lease.
-`kit_schema` is what the product made."""
+`failures` are the crashes of turn `message_id`, `old_failures` those when it was last looked at. `kit_schema` is what
+the product made."""
 
 _CHANGE = """
 CREATE TRIGGER kit_{what} AFTER {event} BEGIN
@@ -51,7 +53,9 @@ CREATE TRIGGER kit_lease_{event} AFTER {event} ON leases BEGIN
     )
     VALUES (
         kit_t(), kit_now(), whoami(), NEW.session_id, {owner}, NEW.owner, {generation}, NEW.generation,
-        {message}, NEW.message_id, {until}, NEW.lease_until, {failures}, NEW.failures,
+        {message}, NEW.message_id, {until}, NEW.lease_until,
+        coalesce((SELECT failures FROM kit_leases WHERE message_id = NEW.message_id ORDER BY seq DESC LIMIT 1), 0),
+        coalesce((SELECT failures FROM turns WHERE turn_id = NEW.message_id), 0),
         (SELECT status FROM messages WHERE id = {message})
     );
 END;
@@ -107,9 +111,8 @@ _LEASES = (
         "generation": "OLD.generation",
         "message": "OLD.message_id",
         "until": "OLD.lease_until",
-        "failures": "OLD.failures",
     },
-    {"event": "INSERT", "owner": "NULL", "generation": "0", "message": "NULL", "until": "0", "failures": "0"},
+    {"event": "INSERT", "owner": "NULL", "generation": "0", "message": "NULL", "until": "0"},
 )
 
 

@@ -26,8 +26,9 @@ from kesoku.testing.crash.report import Report
 from kesoku.testing.crash.scene import Scene
 from kesoku.testing.crash.trace import Trace, Traces
 from kesoku.testing.crash.violation import Violation
-from kesoku.testing.crash.watch import Point, Tripwire, Watch, When, watched_sqlite
+from kesoku.testing.crash.watch import Point, Tripwire, Watch, When
 from kesoku.testing.desk import Desk
+from kesoku.testing.driver import intercepted
 
 _DRIVER = """\
 import pathlib, sys
@@ -76,7 +77,7 @@ def driver(folder: Path) -> ModuleType:
     """The driver of a program that is to die where the folder says."""
     name, where, when = json.loads((folder / _FATE).read_text(encoding="utf-8"))
     watch = Watch(Trace(Scene(folder).traces / f"{name}.jsonl"), Tripwire(point=Point(where, When(when))))
-    return watched_sqlite(watch, sqlite3, lambda link: introduce(link, STRANGER))
+    return intercepted(sqlite3, watch.statement, opened=lambda link: introduce(link, STRANGER))
 
 
 class _Home:

@@ -35,6 +35,26 @@ ANSWERS = (
     ),
     Rule(
         rule="I4",
+        text="prompt {message} ended in error with turn {turn_id}, and was told so once more by itself",
+        query="""
+            SELECT m.id AS message, m.turn_id FROM messages AS m
+            WHERE m.status = 'error' AND m.turn_id <> m.id
+                AND EXISTS (SELECT 1 FROM messages AS a WHERE a.turn_id = m.turn_id AND a.kind = 'answer')
+                AND EXISTS (SELECT 1 FROM messages AS a WHERE a.turn_id = m.id AND a.kind = 'answer')
+        """,
+    ),
+    Rule(
+        rule="I4",
+        text="prompt {message} is {status}, but turn {turn_id}, which it joined, ended as {ended}",
+        query="""
+            SELECT m.id AS message, m.status, m.turn_id, o.status AS ended
+            FROM messages AS m JOIN messages AS o ON o.id = m.turn_id
+            WHERE m.status IN ('pending_agent', 'processing') AND m.turn_id <> m.id
+                AND o.status IN ('processed', 'error')
+        """,
+    ),
+    Rule(
+        rule="I4",
         text="turn {message} is {status}, and has an answer already: {answer}",
         query="""
             SELECT m.id AS message, m.status, a.id AS answer
@@ -148,6 +168,15 @@ FENCED = (
     ),
     Rule(
         rule="I7",
+        text="{actor} ran call {message}, but the answer to its question was {answer}",
+        query="""
+            SELECT t.call AS message, t.actor, coalesce(q.answer, 'not there') AS answer
+            FROM trace AS t LEFT JOIN questions AS q ON q.id = t.call
+            WHERE t.op = 'ran' AND t.how = 'allowed' AND NOT t.late AND q.answer IS NOT 'yes'
+        """,
+    ),
+    Rule(
+        rule="I7",
         text="{who} took, renewed or gave back the lease of {message}, which was for {holder} #{generation} to do",
         query="""
             SELECT *, coalesce(message_id, old_message) AS message, coalesce(old_owner, owner) AS holder
@@ -181,10 +210,13 @@ ENDING = (
 POISON = (
     Rule(
         rule="I12",
-        text="the crashes of {message} went from {old_failures} to {failures}, one at a time up to {most}",
+        text="the crashes of {message} went from {old_failures} to {failures}, not one at a time, or past {most}",
         query="""
             SELECT *, coalesce(message_id, old_message) AS message, :failures AS most FROM kit_leases
-            WHERE seq > :leases AND (failures > :failures OR failures > old_failures + 1)
+            WHERE seq > :leases AND (
+                failures > :failures
+                OR failures <> old_failures + (failures > old_failures AND old_owner IS NOT NULL AND owner IS NULL)
+            )
         """,
     ),
     Rule(
@@ -208,9 +240,10 @@ POISON = (
         text="{message} was ended as poison after {times} crashes, not {most}",
         query="""
             SELECT e.message_id AS message, :failures AS most, (
-                SELECT count(*) FROM taken AS l WHERE l.message = e.message_id AND l.failures > l.old_failures
+                SELECT count(*) FROM taken AS l WHERE l.message = m.turn_id AND l.failures > l.old_failures
             ) AS times
-            FROM events AS e WHERE e.after = 'error' AND e.reason = 'poison' AND times <> :failures
+            FROM events AS e JOIN messages AS m ON m.id = e.message_id
+            WHERE e.after = 'error' AND e.reason = 'poison' AND times <> :failures
         """,
     ),
 )

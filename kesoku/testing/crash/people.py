@@ -1,15 +1,17 @@
-"""The people of the crash kit, who speak on the platforms and hand in prompts past them."""
+"""The people of the crash kit: they speak on the platforms, hand in prompts past them, answer questions, and stop, end
+and join conversations."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from random import Random
 
+from kesoku.adapter.question import open_questions
 from kesoku.messages import make
 from kesoku.messages.content import Attachment
-from kesoku.messages.record import Address, Post
+from kesoku.messages.record import Address, Mode, Post
 from kesoku.ports import Transaction
 from kesoku.testing.crash.actor import Actor
-from kesoku.testing.crash.platform import Platform
+from kesoku.testing.crash.script import POISON
 from kesoku.testing.crash.trace import Entry, Traces
 from kesoku.testing.crash.watch import When
 
@@ -19,15 +21,18 @@ FILE_BYTES = 100_000
 """Size of one file that is kept."""
 _BUSY = 2
 """Prompts that wait in a channel; then people are silent there."""
+_MODES: Sequence[tuple[Mode, int]] = (("followup", 8), ("steer", 2), ("inject", 1))
+"""How often each of them is used."""
 
 
 async def poster(actor: Actor) -> None:
     """Speaks until it is killed. What a former life began to hand in and was never told of, it hands in again."""
     people = _People(actor)
     for entry in _unanswered(actor):
-        await people.hand_in(entry["bot"], entry["channel"], entry["key"])
+        here = Address(chatbot_id=entry["bot"], channel_id=entry["channel"])
+        await people.hand_in(here, entry["key"], entry["mode"])
     while True:
-        await people.speak()
+        await people.act()
 
 
 class _People:
@@ -37,42 +42,83 @@ class _People:
         self._actor = actor
         self._dice = Random(f"{actor.birth.plan.seed} {actor.birth.name}")
         self._staging = actor.wiring.staging(actor.scene.files)
-        self._platforms = {bot: bot.journal(actor.scene.journal(bot)) for bot in actor.birth.plan.platforms}
+        self._bots = actor.birth.plan.platforms
+        self._platforms = {str(bot): bot.journal(actor.scene.journal(bot)) for bot in self._bots}
 
-    async def speak(self) -> None:
-        """Say one thing somewhere, after a pause; in one of six cases where a turn runs, which it interrupts."""
+    async def act(self) -> None:
+        """Do one thing somewhere, after a pause."""
         await asyncio.sleep(self._dice.uniform(0.005, 0.06))
-        bot: Platform = self._dice.choice(self._actor.birth.plan.platforms)
-        channel = self._dice.choice(CHANNELS)
-        running = await self._actor.store.read(lambda tx: _running(tx, bot))
-        if running and self._dice.random() < 1 / 6:
-            channel = self._dice.choice(running)
-        here = Address(chatbot_id=bot, channel_id=channel)
+        chance = self._dice.random()
+        if chance < 0.1:
+            await self._unsettle()
+        elif chance < 0.2:
+            await self._decide()
+        else:
+            await self._speak()
+
+    async def _unsettle(self) -> None:
+        """Stop all that a conversation does and has to do, end it, or go on with it in one more channel."""
+        here = self._place()
+        session = await self._actor.store.read(lambda tx: tx.sessions.bound(here))
+        if session is None:
+            return
+        chance = self._dice.random()
+        if chance < 0.4:
+            await self._actor.gateway.interrupt(session.id, by="eve", reason="stopped", queued=True)
+        elif chance < 0.6:
+            at = self._actor.clock.now()
+            await self._actor.store.write(lambda tx: tx.sessions.end(session.id, at=at))
+        else:
+            there = self._place()
+            await self._actor.store.write(lambda tx: tx.sessions.bind(there, session.id))
+
+    async def _decide(self) -> None:
+        """Answer the question that waits longest in some channel, if there is one."""
+        at, places = (
+            self._actor.clock.now(),
+            [Address(chatbot_id=bot, channel_id=each) for bot in self._bots for each in CHANNELS],
+        )
+        found = await self._actor.store.read(lambda tx: [open_questions(tx, each, at) for each in places])
+        if waiting := [asked[0].question.id for asked in found if asked]:
+            first, choice = self._dice.choice(waiting), self._dice.choice(("yes", "yes", "no"))
+            await self._actor.store.write(lambda tx: tx.questions.answer(first, choice=choice, by="eve", at=at))
+
+    async def _speak(self) -> None:
+        """In one of six cases where a turn runs, which this interrupts, and mostly there if it is to join that turn."""
+        ((mode, _),) = self._dice.choices(_MODES, [often for _, often in _MODES])
+        here, running = self._place(), await self._actor.store.read(lambda tx: _running(tx, joining=mode != "followup"))
+        if running and self._dice.random() < (1 / 6 if mode == "followup" else 0.9):
+            here = self._dice.choice(running)
         if await self._actor.store.read(lambda tx: _waiting(tx, here)) >= _BUSY:
             return
-        if self._dice.random() < 0.3:
-            await self.hand_in(bot, channel, f"x-{self._dice.getrandbits(96):x}")
+        if mode != "followup" or self._dice.random() < 0.2:
+            await self.hand_in(here, f"x-{self._dice.getrandbits(96):x}", mode)
         else:
-            self._say(bot, channel)
+            self._say(here)
 
-    async def hand_in(self, bot: str, channel: str, key: str) -> None:
+    async def hand_in(self, here: Address, key: str, mode: Mode) -> None:
         """A prompt past the adapter, sometimes twice, as a platform does that was not told in time."""
         for _ in range(2 if self._dice.random() < 0.3 else 1):
-            await self._accept(bot, channel, key)
+            await self._accept(here, key, mode)
 
-    async def _accept(self, bot: str, channel: str, key: str) -> None:
-        message = make.user_prompt(self._words(), author="Eve", user_id="eve", attachments=await self._files(channel))
-        post = Post(message=message, address=Address(chatbot_id=bot, channel_id=channel), keys=(key,))
-        facts = {"bot": bot, "channel": channel, "key": key}
-        self._actor.trace.write("posting", id=message.id, **facts)
+    async def _accept(self, here: Address, key: str, mode: Mode) -> None:
+        files = await self._files(here.channel_id)
+        message = make.user_prompt(self._words(), author="Eve", user_id="eve", attachments=files)
+        post = Post(message=message, address=here, keys=(key,), mode=mode)
+        facts = {"bot": here.chatbot_id, "channel": here.channel_id, "key": key}
+        self._actor.trace.write("posting", id=message.id, mode=mode, **facts)
         (record,) = await self._actor.gateway.accept([post])
         self._actor.trace.write("acked", id=record.id, **facts)
 
-    def _say(self, bot: Platform, channel: str) -> None:
-        platform, text, by = self._platforms[bot], self._words(), self._dice.choice(("ada", "bob"))
+    def _say(self, here: Address) -> None:
+        platform, channel = self._platforms[here.chatbot_id], here.channel_id
+        text, by = self._words(), self._dice.choice(("ada", "bob"))
         key = platform.say(channel, text, by=by)
         if self._dice.random() < 0.2:
             platform.say(channel, text, by=by, key=key)
+
+    def _place(self) -> Address:
+        return Address(chatbot_id=self._dice.choice(self._bots), channel_id=self._dice.choice(CHANNELS))
 
     async def _files(self, channel: str) -> Sequence[Attachment]:
         if self._dice.random() < 0.7:
@@ -88,22 +134,23 @@ class _People:
         return (saved,)
 
     def _words(self) -> str:
-        choice = ("look 1", "draw 2", "look 3 draw 4", "look 5 wait 20", "wait 60")
+        choice = ("look 1", "draw 2", "look 3 draw 4", "look 5 wait 20", "wait 60", "alter 6")
         steps = [self._dice.choice(choice) for _ in range(2)]
         return " then ".join(steps[: self._dice.randrange(3)]) or "hello"
 
 
-def _running(tx: Transaction, bot: str) -> list[str]:
-    """The channels of a bot in which a turn runs."""
+def _running(tx: Transaction, *, joining: bool) -> list[Address]:
+    """The channels in which a turn runs; nobody says anything to poison but to join it."""
     prompts = [tx.messages.get(lease.message_id) for lease in tx.leases.held() if lease.message_id]
     found = [each.address for each in prompts if each]
-    return [here.channel_id for here in found if here.chatbot_id == bot and here.channel_id in CHANNELS]
+    poison = [here for here in found if here.channel_id.startswith(POISON.name)] if joining else []
+    return poison or [here for here in found if here.channel_id in CHANNELS]
 
 
 def _waiting(tx: Transaction, here: Address) -> int:
-    """How many prompts of a channel wait."""
+    """How many prompts of a channel wait for a turn."""
     session = tx.sessions.bound(here)
-    return len(tx.messages.queued(session.id)) if session else 0
+    return sum(each.mode != "inject" for each in tx.messages.queued(session.id)) if session else 0
 
 
 def _unanswered(actor: Actor) -> list[Entry]:

@@ -11,7 +11,7 @@ from kesoku.testing.crash.scene import Scene
 
 _OPEN = """
 SELECT count(*) FROM messages AS said
-WHERE status IN ('pending_agent', 'processing', 'pending')
+WHERE status IN ('processing', 'pending') OR status = 'pending_agent' AND mode <> 'inject'
     OR status = 'responded' AND type <> 'text' AND NOT EXISTS (
         SELECT 1 FROM messages AS prompt WHERE prompt.id = said.turn_id AND prompt.status = 'interrupted'
     )

@@ -1,13 +1,14 @@
 """What each process of the crash kit does for its life; none of them ends by itself."""
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
 from kesoku.adapter.drafts import DraftBoard
 from kesoku.adapter.question import Approvals
 from kesoku.agent.dispatcher import Dispatcher
+from kesoku.agent.limits import TurnLimits
 from kesoku.agent.loop import TurnLoop
 from kesoku.agent.worker import Worker
 from kesoku.messages.content import Attachment
@@ -15,17 +16,21 @@ from kesoku.messages.lifecycle import Claim, Fence, Serving
 from kesoku.messages.record import EVERY_CHANNEL, Address, Post, Record
 from kesoku.messages.turn import MediaBlock
 from kesoku.ports import Gateway
-from kesoku.testing.crash.actor import Actor, Role
+from kesoku.testing.crash.actor import Actor, Birth, Role
 from kesoku.testing.crash.people import FILE_BYTES, poster
+from kesoku.testing.crash.platform import Platform
 from kesoku.testing.crash.trace import Trace, Traces
 from kesoku.testing.crash.watch import When
 from kesoku.testing.station import Station
 from kesoku.tools import Toolbox, ToolContext
 
+_PATIENCE = 60.0
+"""Seconds in which a question is answered."""
+
 
 async def worker(actor: Actor) -> None:
     """Claims and answers. It takes no serving lock, so several workers claim the same sessions."""
-    bots = actor.birth.plan.platforms
+    bots = _served(actor.birth)
     serving = Serving(addresses=frozenset(Address(chatbot_id=bot, channel_id=EVERY_CHANNEL) for bot in bots))
     gateway = cast("Gateway", _Telling(actor.gateway, actor.trace))
     work = Worker(_loop(actor, gateway), DraftBoard())
@@ -99,6 +104,14 @@ class _Telling:
         return record
 
 
+def _served(birth: Birth) -> Sequence[Platform]:
+    """The bots of a worker: all but one if the others have workers enough, so that a session which spans two of them
+    is worked on by different processes."""
+    bots, number = birth.plan.platforms, int(birth.part.rpartition("-")[2])
+    enough = birth.plan.workers > 2 and len(bots) > 1
+    return [bot for n, bot in enumerate(bots) if n != number] if enough else bots
+
+
 def _loop(actor: Actor, gateway: Gateway) -> TurnLoop:
     staging = actor.wiring.staging(actor.scene.files)
 
@@ -129,4 +142,5 @@ def _loop(actor: Actor, gateway: Gateway) -> TurnLoop:
         context=context,
         keep=keep,
         system="be kind",
+        limits=TurnLimits(approval_seconds=_PATIENCE),
     )

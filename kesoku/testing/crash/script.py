@@ -2,7 +2,8 @@
 
 A prompt is a list of steps, `look 1 draw 2 then look 3 wait 20`: the calls of each step, made at once, and how
 many milliseconds the model takes for it. Then comes the answer. `poison` kills the process that reads it. The first
-process that comes to `halt 7` stops there, in the model, or in the tool that is called so for `pause 7`.
+process that comes to `halt 7` stops there, in the model, or in the tool that is called so for `pause 7`. `alter 8`
+needs somebody's yes.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ POISON = Point("poison", When.ASKED)
 HALT = Point("halt", When.ASKED)
 """Where a worker stops in a turn."""
 _ANSWER = "{asked}: I looked, I drew, and this is the first line of what I found.\n\nThe second part is no longer."
-_WAIT, _HALT, _CALL = re.compile(r"wait (\d+)"), re.compile(r"halt (\d+)"), re.compile(r"(look|draw|pause) (\d+)")
+_WAIT, _HALT, _CALL = re.compile(r"wait (\d+)"), re.compile(r"halt (\d+)"), re.compile(r"(look|draw|alter|pause) (\d+)")
 
 
 class Clerk:
@@ -32,9 +33,10 @@ class Clerk:
 
     async def stream(self, request: CompiledRequest) -> AsyncGenerator[StreamItem, None]:
         """Calls, or the answer."""
-        asked, done = _asked(request)
-        if "poison" in asked:
+        said, done = _said(request)
+        if any(text.startswith(POISON.name) for text in said):
             self._watch.end(POISON)
+        asked = said[-1] if said else ""
         steps = asked.split(" then ")
         step = steps[done] if done < len(steps) else ""
         if found := _WAIT.search(step):
@@ -54,10 +56,10 @@ class Clerk:
 
 
 def tools(watch: Watch) -> Sequence[Tool]:
-    """`look` returns a text, `draw` a file; `pause` stops its process. They tell when they begin."""
+    """`look` returns a text, `draw` a file, `alter` asks first; `pause` stops its process. All tell when they begin."""
 
-    def begin(context: ToolContext) -> None:
-        watch.trace.write("ran", call=context.call_id)
+    def begin(context: ToolContext, **facts: str) -> None:
+        watch.trace.write("ran", call=context.call_id, **facts)
         watch.passing("tool", When.AFTER)
 
     @tool(effect=Effect.READ)
@@ -74,6 +76,12 @@ def tools(watch: Watch) -> Sequence[Tool]:
         path.write_text(f"drawing {n} of {context.call_id}", encoding="utf-8")
         return Output(output="drawn", media=(MediaBlock(path=str(path), mime_type="text/plain", name=path.name),))
 
+    @tool(effect=Effect.WRITE)
+    async def alter(n: int, context: ToolContext) -> str:
+        """Alter."""
+        begin(context, how="allowed")
+        return f"altered {n}"
+
     @tool(effect=Effect.READ)
     async def pause(n: int, context: ToolContext) -> str:
         """Pause."""
@@ -81,15 +89,15 @@ def tools(watch: Watch) -> Sequence[Tool]:
         watch.end(HALT, How.STOP)
         return f"paused {n}"
 
-    return (look, draw, pause)
+    return (look, draw, alter, pause)
 
 
-def _asked(request: CompiledRequest) -> tuple[str, int]:
-    """The last thing that a person said, and how many steps the model has answered to it since."""
+def _said(request: CompiledRequest) -> tuple[list[str], int]:
+    """The last things that people said, and how many steps the model has answered to them since."""
     done = 0
     for turn in reversed(request.turns):
         said = [block.text for block in turn.blocks if isinstance(block, TextBlock)]
         if turn.role == "user" and said:
-            return said[-1], done
+            return said, done
         done += turn.role == "model"
-    return "", done
+    return [], done

@@ -88,6 +88,59 @@ STEPS = {
     "prompts ended as poison": Step(
         rate=0.01, query="SELECT count(*) FROM events WHERE after = 'error' AND reason = 'poison'"
     ),
+    "prompts that joined a turn": Step(
+        rate=0.02, query="SELECT count(*) FROM messages WHERE kind = 'user_prompt' AND turn_id <> id"
+    ),
+    "prompts put back with the turn that they had joined": Step(
+        rate=0.005,
+        query="""
+            SELECT count(*) FROM written
+            WHERE what = 'moved' AND before = 'processing' AND after = 'pending_agent' AND turn_id <> message
+        """,
+    ),
+    "prompts ended with the poison that they had joined": Step(
+        rate=0.001,
+        query="""
+            SELECT count(*) FROM events AS e JOIN messages AS m ON m.id = e.message_id
+            WHERE e.reason = 'poison' AND m.turn_id <> m.id
+        """,
+    ),
+    "turns in a session with two channels": Step(
+        rate=0.05,
+        query="""
+            SELECT count(*) FROM messages AS m WHERE m.kind = 'answer' AND EXISTS (
+                SELECT 1 FROM messages AS o WHERE o.session_id = m.session_id AND o.kind = 'answer'
+                    AND (o.chatbot_id <> m.chatbot_id OR o.channel_id <> m.channel_id)
+            )
+        """,
+    ),
+    "turns begun while another one waits that crashed": Step(
+        rate=0.005,
+        query="""
+            SELECT count(*) FROM kit_leases AS l WHERE l.owner IS NOT NULL AND l.old_owner IS NULL AND EXISTS (
+                SELECT 1 FROM taken AS c WHERE c.session_id = l.session_id AND c.seq < l.seq AND c.failures > 0
+                    AND c.message <> l.message_id AND NOT EXISTS (
+                        SELECT 1 FROM kit_leases AS n WHERE n.message_id = c.message AND n.seq > c.seq AND n.seq < l.seq
+                    ) AND EXISTS (SELECT 1 FROM kit_leases AS n WHERE n.message_id = c.message AND n.seq > l.seq)
+            )
+        """,
+    ),
+    "prompts stopped before they began": Step(
+        rate=0.005,
+        query="SELECT count(*) FROM events WHERE reason = 'stopped' AND before = 'pending_agent'",
+    ),
+    "prompts met in an ended session": Step(
+        rate=0.001, query="SELECT count(*) FROM events WHERE reason = 'session ended'"
+    ),
+    "questions answered behind a crash": Step(
+        rate=0.005,
+        query="""
+            SELECT count(*) FROM questions AS q JOIN written AS w ON w.message = q.id AND w.what = 'stored'
+            WHERE q.answer <> '' AND EXISTS (
+                SELECT 1 FROM taken AS l WHERE l.message = q.turn_id AND l.t > w.t AND l.at < q.answered_at
+            )
+        """,
+    ),
     "files kept": Step(
         rate=0.05,
         query="""

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from kesoku.errors import Deposed
 from kesoku.ports import Store, Transaction
 from kesoku.testing.crash.trace import Trace
+from kesoku.testing.faulty_store import name_of
 
 T = TypeVar("T")
 
@@ -131,7 +131,7 @@ class WatchedStore:
 
     async def write(self, operation: Callable[[Transaction], T]) -> T:
         """Run and commit."""
-        name = _name(operation)
+        name = name_of(operation)
         self._watch.passing(name, When.ASKED)
 
         def watched(tx: Transaction) -> T:
@@ -156,26 +156,3 @@ class WatchedStore:
     async def aclose(self) -> None:
         """Close."""
         await self._store.aclose()
-
-
-def watched_sqlite(watch: Watch, module: ModuleType, greet: Callable[[Any], None]) -> ModuleType:
-    """A driver like `module` whose commits are points; `greet` is called with every new connection."""
-    base: Any = module.Connection
-
-    class Connection(base):  # type: ignore[misc]
-        def execute(self, sql: str, *rest: Any) -> Any:
-            return watch.statement(sql, lambda: base.execute(self, sql, *rest))
-
-    def connect(*args: Any, **options: Any) -> Any:
-        connection = module.connect(*args, **options, factory=Connection)
-        greet(connection)
-        return connection
-
-    watched = ModuleType("watched_sqlite")
-    watched.__dict__.update(vars(module) | {"connect": connect})
-    return watched
-
-
-def _name(operation: Any) -> str:
-    """`StoreGateway.finish` for what that method runs in a transaction."""
-    return str(getattr(operation, "__qualname__", type(operation).__qualname__)).partition(".<locals>")[0]

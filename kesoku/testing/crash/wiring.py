@@ -45,6 +45,6 @@ class Wiring:
     model: Callable[[Watch], ChatModel] = Clerk
     """Answers the prompts."""
     tools: Callable[[Watch], Sequence[Tool]] = tools
-    """What the model may call; the tools must be of effect `read`, for nobody is there to be asked."""
+    """What the model may call; people say yes or no to what needs to be asked for."""
     prepare: Callable[[Path], Any] = untouched
     """Done to the fresh database, before the first actor starts."""

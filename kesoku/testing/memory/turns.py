@@ -81,13 +81,12 @@ class MemoryLeases:
         old = self.get(prompt.session_id)
         if old is not None and old.owner is not None:
             raise conflict("one running turn a session", prompt.id)
-        same = old is not None and old.message_id == prompt.id
         lease = Lease(
             session_id=prompt.session_id,
             message_id=prompt.id,
             owner=owner,
             generation=(old.generation if old else 0) + 1,
-            failures=old.failures if old and same else 0,
+            failures=self._failures(prompt.id),
             claimed_at=at,
             until=until,
         )
@@ -116,7 +115,11 @@ class MemoryLeases:
     def depose(self, session_id: str, *, failed: bool) -> Lease:
         """See the port."""
         old = self.get(session_id) or Lease(session_id=session_id, message_id=None, owner=None, generation=0)
-        deposed = replace(old, owner=None, until=0, generation=old.generation + 1, failures=old.failures + int(failed))
+        facts = self._tables.turns.get(old.message_id or "")
+        if failed and facts is not None:
+            self._tables.turns.put(facts.turn_id, replace(facts, failures=facts.failures + 1))
+        failures = self._failures(old.message_id)
+        deposed = replace(old, owner=None, until=0, generation=old.generation + 1, failures=failures)
         return self._tables.leases.put(session_id, deposed)
 
     def held(self) -> list[Lease]:
@@ -126,6 +129,10 @@ class MemoryLeases:
     def failures(self, owner: str) -> list[int]:
         """See the port."""
         return [lease.failures for lease in self.held() if lease.owner == owner]
+
+    def _failures(self, turn_id: str | None) -> int:
+        facts = self._tables.turns.get(turn_id or "")
+        return facts.failures if facts else 0
 
     def stranded(self, *, before: int) -> list[Record]:
         """See the port."""

@@ -211,7 +211,7 @@ async def test_an_answer_of_the_bot_cannot_be_edited_from_outside(world: Any, qu
 
 @pytest.mark.parametrize("principal", [None, ADA])
 async def test_a_deletion_cancels_what_has_not_started(world: Any, principal: Principal | None) -> None:
-    # N-11
+    # N-11, D-040
     station = world.station(access=OPEN)
     (record,) = await station.inbox.accept([prompt()])
     (cancelled,) = await station.inbox.accept([Deleted(key="k1", address=ROOM, principal=principal)])

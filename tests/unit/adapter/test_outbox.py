@@ -28,7 +28,7 @@ async def parts(station: Station, record: Record) -> list[Any]:
 
 
 async def test_an_answer_is_sent_once_in_parts_and_then_delivered(world: Any, quiet: Any) -> None:
-    # K-131, K-154
+    # K-131, K-154, D-032
     async with world.station(max_text=40) as station:
         record = await station.answer("c", "\n\n".join(f"paragraph number {n}" for n in range(9)))
         await quiet(station)
@@ -57,7 +57,7 @@ async def test_another_bots_answer_is_not_handed_over(world: Any, quiet: Any) ->
 
 
 async def test_what_waited_while_the_adapter_was_down_comes_in_order_once(world: Any, quiet: Any) -> None:
-    # K-153, K-158
+    # K-153, K-158, complaint 32
     down = world.station()
     records = [await down.answer(f"c{n % 2}", f"text {n}") for n in range(6)]
     async with world.station() as station:

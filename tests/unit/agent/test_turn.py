@@ -274,6 +274,7 @@ async def test_a_steered_prompt_joins_at_the_next_step() -> None:
 
 
 async def test_several_sessions_run_at_once() -> None:
+    # complaint 34
     held = [Held(reply(str(n))) for n in range(3)]
     office = Office(ScriptedModel(*held))
     prompts = [await office.say(at=Address(chatbot_id="discord", channel_id=str(n))) for n in range(3)]

@@ -18,6 +18,8 @@ from google.genai.types import HttpOptions
 from kesoku.agent.limits import TurnLimits
 from kesoku.errors import ModelRateLimited
 from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.testing.clock import VirtualClock
+from kesoku.testing.faulty_store import AFTER, FULL, FaultyStore
 from kesoku.testing.gemini import (
     Answer,
     Blocked,
@@ -32,6 +34,7 @@ from kesoku.testing.gemini import (
     rate_limited,
     region_refused,
 )
+from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import Held, ScriptedModel, call, reply
 from kesoku.testing.office import Office
 from kesoku.tools import Policy, Tool
@@ -202,3 +205,15 @@ async def test_a_new_message_stops_the_turn_before_it() -> None:
         assert await asyncio.wait_for(held.gone.wait(), 5)
     assert answer.message.rendered == "Gladly."
     assert await office.status(first) == "interrupted"
+
+
+async def test_a_full_disk_and_a_commit_that_nobody_saw_cost_no_answer() -> None:
+    clock = VirtualClock()
+    store = FaultyStore(MemoryStore(), clock)
+    store.script("StoreGateway.finish", FULL, AFTER)
+    office = Office(ScriptedModel("There you are."), store=store, clock=clock)
+    prompt = await office.say("where am I?")
+    async with office.at_work():
+        await clock.advance(11)
+    assert store.hits["StoreGateway.finish"] == 2
+    assert [record.kind for record in await office.turn(prompt)] == ["user_prompt", "answer"]

@@ -6,12 +6,15 @@ import pytest
 
 from kesoku.gateway.crash import charged, may_start
 from kesoku.messages.enums import MessageStatus as S
-from kesoku.messages.lifecycle import Claim, Lease
-from kesoku.messages.record import Address, Record
-from kesoku.testing.bench import EVERYTHING, Bench
+from kesoku.messages.lifecycle import Claim, Lease, Serving
+from kesoku.messages.record import Address, Mode, Record
+from kesoku.testing.bench import EVERYTHING, ROOM, Bench
 
 LIMIT = 3
 """Crashes that one poisonous prompt may cause."""
+SIDE = Address(chatbot_id="cli", channel_id="side")
+HERE, THERE = (Serving(addresses=frozenset({each})) for each in (ROOM, SIDE))
+"""Two channels of one conversation, and who serves them."""
 
 
 def lease(owner: str, failures: int = 0, *, until: int = 30) -> Lease:
@@ -153,3 +156,79 @@ async def test_suspects_of_one_crash_are_tried_one_after_another(bench: Bench) -
     assert await bench.gateway.claim("living", EVERYTHING) is None, "it waits for an empty process"
     await bench.finish(busy)
     assert (await bench.claim("living")).prompt.id == second.id
+
+
+async def crash(bench: Bench, serving: Serving = EVERYTHING) -> Claim:
+    owner = f"dead {len(bench.presence.dead)}"
+    claim = await bench.claim(owner, serving)
+    bench.presence.dead.add(owner)
+    assert await bench.gateway.recover() >= 1
+    return claim
+
+
+async def share(bench: Bench, record: Record) -> None:
+    """Bind the other channel to the same session."""
+    await bench.store.write(lambda tx: tx.sessions.bind(SIDE, record.session_id))
+
+
+async def answers(bench: Bench, record: Record) -> list[str | None]:
+    """Which prompts of a session were answered."""
+    return [each.parent_id for each in await bench.session(record) if each.kind == "answer"]
+
+
+@pytest.mark.parametrize("other_crashes", [False, True])
+async def test_what_runs_in_another_channel_of_the_session_forgives_nothing(bench: Bench, other_crashes: bool) -> None:
+    poison = await bench.say("poison")
+    await share(bench, poison)
+    others = []
+    for _ in range(LIMIT):
+        assert (await crash(bench, HERE)).prompt.id == poison.id
+        others.append(await bench.say(at=SIDE))
+        if other_crashes:
+            assert (await crash(bench, THERE)).prompt.id == others[-1].id
+        await bench.finish(await bench.claim("w", THERE))
+    assert await bench.gateway.claim("w", HERE) is None
+    assert await bench.status(poison) is S.ERROR
+    assert await answers(bench, poison) == [*(each.id for each in others), poison.id]
+
+
+@pytest.mark.parametrize("mode", ["followup", "steer"])
+async def test_who_joined_a_poisonous_turn_shares_its_end_and_nobody_is_told_twice(bench: Bench, mode: Mode) -> None:
+    opener = await bench.say("poison", mode=mode)
+    claim = await bench.claim("first")
+    riders = [await bench.say("more", mode="steer"), await bench.say("context", mode="inject")]
+    await bench.gateway.join(claim.fence, opener.id, round=1)
+    bench.presence.dead.add("first")
+    assert await bench.gateway.recover() == 3
+    for _ in range(LIMIT - 1):
+        assert (await crash(bench)).prompt.id == opener.id
+    late = await bench.say("late", mode="steer")
+    assert (await bench.claim("w")).prompt.id == late.id, "it was never part of that turn"
+    assert [await bench.status(each) for each in (opener, *riders)] == [S.ERROR] * 3
+    assert await answers(bench, opener) == [opener.id]
+
+
+async def test_what_a_crash_put_back_goes_on_with_its_own_turn(bench: Bench) -> None:
+    steered = await bench.say("steered", mode="steer")
+    injected = await bench.say("context", mode="inject")
+    await share(bench, steered)
+    assert (await crash(bench, HERE)).prompt.id == steered.id
+    await bench.say(at=SIDE)
+    other = await bench.claim("w", THERE)
+    await bench.gateway.join(other.fence, other.prompt.id, round=1)
+    await bench.say("later", catch_up=True)
+    await bench.finish(other)
+    assert (await bench.claim("w", HERE)).prompt.id == steered.id
+    now = await bench.record(injected)
+    assert (now.status, now.turn_id) == (S.PROCESSING, steered.id)
+
+
+async def test_a_turn_that_was_put_back_into_an_ended_session_is_told_once(bench: Bench) -> None:
+    steered = await bench.say("steered", mode="steer")
+    opener = await bench.say("hello", catch_up=True)
+    await crash(bench)
+    alone = await bench.say("and?", catch_up=True)
+    await bench.store.write(lambda tx: tx.sessions.end(opener.session_id, at=1))
+    assert await bench.gateway.claim("w", EVERYTHING) is None
+    assert [await bench.status(each) for each in (steered, opener, alone)] == [S.ERROR] * 3
+    assert await answers(bench, opener) == [opener.id, alone.id]

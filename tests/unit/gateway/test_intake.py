@@ -34,7 +34,7 @@ async def test_triggers_wait_for_the_agent(bench: Bench, message: Message) -> No
 
 
 async def test_the_same_platform_message_is_one_record(bench: Bench) -> None:
-    # D-025, N-07
+    # D-025, N-07, D-046
     first = await bench.say("one", keys=["d:1", "n:7"])
     again = await bench.say("one", keys=["n:7"], at=Address(chatbot_id="discord", channel_id="a new thread"))
     assert again.id == first.id

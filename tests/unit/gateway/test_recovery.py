@@ -62,7 +62,7 @@ async def test_a_lease_that_ran_out_is_taken_back(bench: Bench, age: float, back
 
 
 async def test_the_dead_lose_their_leases_at_once(bench: Bench) -> None:
-    # C-32
+    # C-32, D-038, D-039
     record = await bench.say()
     claim = await bench.claim("dead")
     assert await bench.gateway.recover() == 0

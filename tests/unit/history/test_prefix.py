@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kesoku.errors import SelectionInvalid
 from kesoku.history.block import OMITTED, Style
 from kesoku.history.compile import CompileLimits, compile_turns
-from kesoku.history.prefix import NOTHING, Prefix, Prefixes
+from kesoku.history.prefix import NOTHING, Prefix, PrefixCache
 from kesoku.messages import make
 from kesoku.messages.content import Attachment
 from kesoku.messages.enums import MessageStatus
@@ -214,11 +214,11 @@ def test_the_longest_unused_beginning_goes_first() -> None:
     talks = [Talk() for _ in range(3)]
     style = Style(provider=None, tool_output=1)
     sessions = [tuple(unknown([talk.prompt("hello")])) for talk in talks]
-    prefixes = Prefixes(room=1_100)  # a record takes 500
+    prefixes = PrefixCache(room=1_100)  # a record takes 500
 
     def keep(session: tuple[Record, ...]) -> None:
-        prefixes.keep(session, style, Prefix(span=session))
+        prefixes.put(session, style, Prefix(span=session))
 
     for session in (*sessions[:2], sessions[0], sessions[2]):
         keep(session)
-    assert [prefixes.of(session, style) is NOTHING for session in sessions] == [False, True, False]
+    assert [prefixes.get(session, style) is NOTHING for session in sessions] == [False, True, False]

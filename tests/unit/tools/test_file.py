@@ -244,6 +244,7 @@ async def test_line_ends_and_marks_stay_as_they_are(
 
 
 async def test_edits_at_the_same_time_all_count(context: ToolContext) -> None:
+    # complaint 45
     target = context.workspace / "a.txt"
     target.write_text("".join(f"<{n}>\n" for n in range(40)))
     edits = (done(edit_file, context, path="a.txt", old=f"<{n}>", new=f"[{n}]" * 50) for n in range(40))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kesoku.history.trace import Trace, sources_of, traced
+from kesoku.history.sources import SourcesCache, StepSources, encoded, sources_of
 from kesoku.messages.freeze import EMPTY, FrozenDict
 from kesoku.messages.lifecycle import Step
 from kesoku.messages.turn import CallBlock, CompiledRequest, TextBlock, ToolSpec, Turn
@@ -17,16 +17,16 @@ def request(sources: list[tuple[str, int]]) -> CompiledRequest:
     return CompiledRequest(system="", turns=tuple(Turn(role="user", blocks=(), sources=pair) for pair in pairs))
 
 
-def note(sent: list[list[tuple[str, int]]]) -> tuple[dict[tuple[str, int], Step], list[Trace]]:
+def note(sent: list[list[tuple[str, int]]]) -> tuple[dict[tuple[str, int], Step], list[StepSources]]:
     """The steps of one session, one a turn, that were sent these sources."""
     steps: dict[tuple[str, int], Step] = {}
-    traces: list[Trace] = []
+    known: list[StepSources] = []
     for number, sources in enumerate(sent):
-        trace, noted = traced(request(sources), f"turn {number}", 1, traces[-1] if traces else None)
-        traces.append(trace)
-        key = trace.turn_id, trace.n
+        step, noted = encoded(request(sources), f"turn {number}", 1, known[-1] if known else None)
+        known.append(step)
+        key = step.turn_id, step.n
         steps[key] = Step(turn_id=key[0], n=1, request=FrozenDict({**noted, "digest": "ab"}), reply=EMPTY)
-    return steps, traces
+    return steps, known
 
 
 @given(st.lists(st.lists(SOURCE, max_size=6), min_size=1, max_size=8))
@@ -38,15 +38,22 @@ def test_every_step_names_all_that_it_was_sent(sent: list[list[tuple[str, int]]]
 
 def test_a_long_session_notes_each_message_about_once() -> None:
     sent = [[(f"m{n}", 1) for n in range(length)] for length in range(1, 201)]
-    steps, traces = note(sent)
+    steps, known = note(sent)
     assert sum(len(step.request["sources"]) for step in steps.values()) < 700
-    assert max(trace.depth for trace in traces) == 64
+    assert max(each.depth for each in known) == 64
     assert sources_of(steps["turn 199", 1], lambda *key: steps[key]) == tuple(sent[-1])
 
 
 def test_an_old_row_is_whole() -> None:
     step = Step(turn_id="t", n=1, request=FrozenDict(sources=[["m1", 1], ["m2", 3]], digest="ab"), reply=EMPTY)
     assert sources_of(step, lambda *_: step) == (("m1", 1), ("m2", 3))
+
+
+def test_the_sources_of_the_session_longest_idle_are_forgotten_first() -> None:
+    cache = SourcesCache(most=2)
+    for n, session in enumerate("abac"):
+        cache.put(session, StepSources(turn_id="t", n=n, sources=(), depth=0))
+    assert [(found := cache.get(session)) and found.n for session in "abc"] == [2, None, 3]
 
 
 def test_the_digest_of_a_request_is_that_of_earlier_versions() -> None:

@@ -1,4 +1,4 @@
-"""Which messages a step was sent, noted in little room: what it shares with an earlier step is named, not repeated.
+"""Which messages a step was sent, stored as the difference to an earlier step of the session.
 
 `Step.request` holds {"sources": [[message id, version], ...], "after": [turn id, n], "kept": count}: the first so many
 sources of that other step, and then its own. Without `after` the list is whole.
@@ -16,44 +16,46 @@ Sources = tuple[tuple[str, int], ...]
 """(message id, version) of everything in a request, in order."""
 
 _DEPTH = 64
-"""So many steps are read at most to restore one."""
+"""How many steps are read at most to restore the sources of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
-    """The sources of a step that was stored, by the turn and the number of the step."""
+class StepSources:
+    """The sources of step `n` of a turn."""
 
     turn_id: str
     n: int
     sources: Sources
     depth: int
-    """How many earlier steps it takes to restore it."""
+    """How many earlier steps must be read to restore it."""
 
 
-def traced(request: CompiledRequest, turn_id: str, n: int, earlier: Trace | None) -> tuple[Trace, dict[str, Any]]:
-    """The trace of a step, and what `Step.request` holds of it; `earlier` is a stored step of the same session."""
+def encoded(
+    request: CompiledRequest, turn_id: str, n: int, earlier: StepSources | None
+) -> tuple[StepSources, dict[str, Any]]:
+    """The sources of a step, and what `Step.request` holds of them; `earlier` is a stored step of the same session."""
     sources = tuple([source for turn in request.turns for source in turn.sources])
     kept = _shared(earlier.sources, sources) if earlier and earlier.depth < _DEPTH else 0
     if earlier is None or not kept:
-        return Trace(turn_id=turn_id, n=n, sources=sources, depth=0), {"sources": sources}
-    trace = Trace(turn_id=turn_id, n=n, sources=sources, depth=earlier.depth + 1)
-    return trace, {"sources": sources[kept:], "after": (earlier.turn_id, earlier.n), "kept": kept}
+        return StepSources(turn_id=turn_id, n=n, sources=sources, depth=0), {"sources": sources}
+    step = StepSources(turn_id=turn_id, n=n, sources=sources, depth=earlier.depth + 1)
+    return step, {"sources": sources[kept:], "after": (earlier.turn_id, earlier.n), "kept": kept}
 
 
-class Traces:
-    """The latest trace of each session in which a turn of this process ran lately."""
+class SourcesCache:
+    """The sources of the latest stored step of each session, of the sessions that this process worked on last."""
 
     def __init__(self, most: int = 256) -> None:
-        self._known: OrderedDict[str, Trace] = OrderedDict()
+        self._known: OrderedDict[str, StepSources] = OrderedDict()
         self._most = most
 
-    def get(self, session_id: str) -> Trace | None:
-        """The latest, if it is known."""
+    def get(self, session_id: str) -> StepSources | None:
+        """Those of the latest step, if they are known."""
         return self._known.get(session_id)
 
-    def put(self, session_id: str, trace: Trace) -> None:
+    def put(self, session_id: str, step: StepSources) -> None:
         """A step was stored."""
-        self._known[session_id] = trace
+        self._known[session_id] = step
         self._known.move_to_end(session_id)
         if len(self._known) > self._most:
             self._known.popitem(last=False)

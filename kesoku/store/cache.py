@@ -1,8 +1,8 @@
-"""The past of sessions as this process has read it, so that a turn reads only what is new (any thread may ask).
+"""A cache of the records of sessions, so that a turn reads only what is new; safe in any thread.
 
-Kept is the beginning of what was read of a session, up to the first row that has changed since. Whoever commits says
-which rows change, once before and once after the commit; a reader says how many commits it knew of when it began. So
-nothing is kept that a commit has overtaken, and nothing is taken that is newer than the reader's snapshot.
+Of each session it holds what was read last, up to the first row that has changed since. Whoever commits says which
+rows change, once before and once after the commit; a reader says how many commits it knew of when it began. So nothing
+gets in that a commit has overtaken, and nobody gets what is newer than their snapshot.
 """
 
 from bisect import bisect_left, bisect_right
@@ -19,16 +19,17 @@ Touched = Mapping[str, int]
 """Session id -> the session_n of its first row that changes."""
 
 _SESSIONS = 1024
-"""Sessions of which the latest commit is known."""
+"""How many sessions have their latest commit remembered."""
 _ROOM = 16 * 1024 * 1024
+"""Bytes of all records together."""
 _RECORD = 1500
-"""Bytes of a record beside its content."""
+"""Bytes that a record takes beside its content."""
 _place = attrgetter("session_n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Stretch:
-    """Records of a session without a gap, those behind the place `behind`, and the bytes that each of them takes."""
+class Span:
+    """Records of a session by place (`session_n`) without a gap, all behind `behind`; `sizes` is the bytes of each."""
 
     behind: int
     records: tuple[Record, ...] = ()
@@ -44,28 +45,28 @@ class Stretch:
         """Bytes of all of them."""
         return sum(self.sizes)
 
-    def later(self, behind: int) -> "Stretch":
+    def later(self, behind: int) -> "Span":
         """Those behind a later place."""
         first = bisect_right(self.records, behind, key=_place)
-        return Stretch(behind=behind, records=self.records[first:], sizes=self.sizes[first:])
+        return Span(behind=behind, records=self.records[first:], sizes=self.sizes[first:])
 
-    def before(self, n: int) -> "Stretch":
+    def before(self, n: int) -> "Span":
         """Those before a place."""
         end = bisect_left(self.records, n, key=_place)
-        return Stretch(behind=self.behind, records=self.records[:end], sizes=self.sizes[:end])
+        return Span(behind=self.behind, records=self.records[:end], sizes=self.sizes[:end])
 
 
-class Pasts:
-    """What is kept, the longest unused first."""
+class RecordCache:
+    """The span of each session, the one longest unused first; that one goes first when there is no room."""
 
     def __init__(self, *, room: int = _ROOM) -> None:
         self._lock, self._room = Lock(), room
-        self._kept: OrderedDict[str, Stretch] = OrderedDict()
+        self._kept: OrderedDict[str, Span] = OrderedDict()
         self._touched: OrderedDict[str, int] = OrderedDict()
         self._doubtful: Touched = {}
         self._floor = 0
-        self.now = 0
-        """How many commits are known."""
+        self.commits = 0
+        """How many commits it was told of; `since` below is this number when the reader's snapshot began."""
 
     @contextmanager
     def changing(self, touched: Touched) -> Iterator[None]:
@@ -78,54 +79,53 @@ class Pasts:
 
     def _change(self, touched: Touched, *, doubtful: Touched) -> None:
         with self._lock:
-            self.now += 1
+            self.commits += 1
             self._doubtful = doubtful
             for session_id, n in touched.items():
-                self._touched[session_id] = self.now
+                self._touched[session_id] = self.commits
                 self._touched.move_to_end(session_id)
                 if (kept := self._kept.get(session_id)) is not None and n <= kept.end:
                     self._replace(session_id, kept.before(n))
             while len(self._touched) > _SESSIONS:
                 self._floor = self._touched.popitem(last=False)[1]
 
-    def forget(self) -> None:
-        """Somebody else has written to the file: nothing is known."""
+    def clear(self) -> None:
+        """Drop everything, because somebody else has written to the file."""
         with self._lock:
-            self.now += 1
-            self._floor = self.now
+            self.commits += 1
+            self._floor = self.commits
             self._room += sum(each.size for each in self._kept.values())
             self._kept.clear()
 
-    def take(self, session_id: str, behind: int, since: int) -> Stretch:
-        """What is kept of a session behind a place, for a reader that began at `since`; nothing for one that cannot
-        use it."""
+    def get(self, session_id: str, behind: int, since: int) -> Span:
+        """What is known of a session behind a place; empty if it may be newer than the reader's snapshot."""
         with self._lock:
             kept = self._kept.get(session_id)
             if kept is None or kept.behind > behind or self._last(session_id) > since:
-                return Stretch(behind=behind)
+                return Span(behind=behind)
             return kept.later(behind)
 
-    def keep(self, session_id: str, stretch: Stretch, since: int) -> bool:
-        """Keep what a reader has read that began at `since`; False if a commit came between, which it may have seen."""
+    def put(self, session_id: str, span: Span, since: int) -> bool:
+        """Keep what was read of a session; False if a commit has changed it since, or is about to."""
         with self._lock:
             if self._last(session_id) > since or session_id in self._doubtful:
                 return False
-            self._replace(session_id, stretch)
+            self._replace(session_id, span)
             while self._room < 0:
                 self._room += self._kept.popitem(last=False)[1].size
             return True
 
     def _last(self, session_id: str) -> int:
-        """The latest commit that may have changed a session."""
+        """The number of the latest commit that may have changed a session."""
         return max(self._touched.get(session_id, 0), self._floor)
 
-    def _replace(self, session_id: str, stretch: Stretch) -> None:
+    def _replace(self, session_id: str, span: Span) -> None:
         if (old := self._kept.pop(session_id, None)) is not None:
             self._room += old.size
-        self._kept[session_id] = stretch
-        self._room -= stretch.size
+        self._kept[session_id] = span
+        self._room -= span.size
 
 
 def size_of(content: str | bytes) -> int:
-    """Bytes that a record takes, by the content of its row."""
+    """Bytes that a record takes, from the content of its row."""
     return _RECORD + len(content)

@@ -16,73 +16,83 @@ from kesoku.messages.record import Record
 from kesoku.messages.turn import CompiledRequest, TurnRequest
 from kesoku.ports import Transaction
 from kesoku.store import SqlStore
-from kesoku.store.past import Pasts, Stretch
+from kesoku.store.cache import RecordCache, Span
 from kesoku.testing.model import ScriptedModel
 from kesoku.testing.office import Office
 from kesoku.testing.store_material import add, move, prompt
 from kesoku.testing.talk import Talk
 
 
-def stretch(*places: int, behind: int = 0) -> Stretch:
+def span(*places: int, behind: int = 0) -> Span:
     talk = Talk()
     records = tuple(replace(talk.prompt(f"{n}"), session_n=n) for n in places)
-    return Stretch(behind=behind, records=records, sizes=(10,) * len(records))
+    return Span(behind=behind, records=records, sizes=(10,) * len(records))
 
 
-def places(kept: Stretch) -> list[int]:
+def places(kept: Span) -> list[int]:
     return [record.session_n for record in kept.records]
 
 
 def test_what_was_read_is_kept_up_to_the_first_row_that_changed() -> None:
-    pasts = Pasts()
-    assert pasts.keep("s", stretch(1, 2, 3, 4), pasts.now)
-    assert places(pasts.take("s", 0, pasts.now)) == [1, 2, 3, 4]
-    with pasts.changing({"s": 3, "other": 1}):
-        assert places(pasts.take("s", 0, pasts.now)) == [1, 2]
-    kept = pasts.take("s", 1, pasts.now)
-    assert (places(kept), kept.end, pasts.take("s", 5, pasts.now).end) == ([2], 2, 5)
+    cache = RecordCache()
+    assert cache.put("s", span(1, 2, 3, 4), cache.commits)
+    assert places(cache.get("s", 0, cache.commits)) == [1, 2, 3, 4]
+    with cache.changing({"s": 3, "other": 1}):
+        assert places(cache.get("s", 0, cache.commits)) == [1, 2]
+    kept = cache.get("s", 1, cache.commits)
+    assert (places(kept), kept.end, cache.get("s", 5, cache.commits).end) == ([2], 2, 5)
 
 
 def test_a_reader_that_a_commit_overtook_keeps_nothing() -> None:
-    pasts = Pasts()
-    before = pasts.now
-    with pasts.changing({"s": 1}):
-        within = pasts.now
-        assert not pasts.keep("s", stretch(1), within)
-    assert not pasts.keep("s", stretch(1), before)
-    assert not pasts.keep("s", stretch(1), within)
-    assert pasts.keep("s", stretch(1), pasts.now)
-    assert pasts.keep("t", stretch(1), before), "a commit elsewhere does not matter"
+    cache = RecordCache()
+    before = cache.commits
+    with cache.changing({"s": 1}):
+        within = cache.commits
+        assert not cache.put("s", span(1), within)
+    assert not cache.put("s", span(1), before)
+    assert not cache.put("s", span(1), within)
+    assert cache.put("s", span(1), cache.commits)
+    assert cache.put("t", span(1), before), "a commit elsewhere does not matter"
 
 
 def test_a_reader_takes_nothing_that_is_newer_than_itself() -> None:
-    pasts = Pasts()
-    early = pasts.now
-    with pasts.changing({"s": 2}):
+    cache = RecordCache()
+    early = cache.commits
+    with cache.changing({"s": 2}):
         pass
-    assert pasts.keep("s", stretch(1, 2), pasts.now)
-    assert places(pasts.take("s", 0, early)) == []
-    assert places(pasts.take("s", 0, pasts.now)) == [1, 2]
+    assert cache.put("s", span(1, 2), cache.commits)
+    assert places(cache.get("s", 0, early)) == []
+    assert places(cache.get("s", 0, cache.commits)) == [1, 2]
 
 
 def test_what_others_write_and_a_failed_commit_make_it_forget() -> None:
-    pasts = Pasts()
-    began = pasts.now
-    pasts.keep("s", stretch(1, 2), began)
-    pasts.forget()
-    assert places(pasts.take("s", 0, pasts.now)) == []
-    assert not pasts.keep("s", stretch(1, 2), began)
-    pasts.keep("s", stretch(1, 2), pasts.now)
-    with pytest.raises(OSError), pasts.changing({"s": 2}):
+    cache = RecordCache()
+    began = cache.commits
+    cache.put("s", span(1, 2), began)
+    cache.clear()
+    assert places(cache.get("s", 0, cache.commits)) == []
+    assert not cache.put("s", span(1, 2), began)
+    cache.put("s", span(1, 2), cache.commits)
+    with pytest.raises(OSError), cache.changing({"s": 2}):
         raise OSError
-    assert pasts.keep("s", pasts.take("s", 0, pasts.now), pasts.now)
+    assert cache.put("s", cache.get("s", 0, cache.commits), cache.commits)
 
 
 def test_there_is_no_more_than_room_for() -> None:
-    pasts = Pasts(room=50)
+    cache = RecordCache(room=50)
     for session in "abcde":
-        pasts.keep(session, stretch(1, 2), pasts.now)
-    assert [places(pasts.take(session, 0, pasts.now)) for session in "abcde"] == [[], [], [], [1, 2], [1, 2]]
+        cache.put(session, span(1, 2), cache.commits)
+    assert [places(cache.get(session, 0, cache.commits)) for session in "abcde"] == [[], [], [], [1, 2], [1, 2]]
+
+
+def test_a_session_whose_latest_commit_is_forgotten_counts_as_changed() -> None:
+    cache = RecordCache()
+    before = cache.commits
+    for session in ("s", *map(str, range(1024))):
+        with cache.changing({session: 1}):
+            pass
+    assert not cache.put("s", span(1), before)
+    assert cache.put("s", span(1), cache.commits)
 
 
 async def test_readers_and_writers_at_once_see_what_is_stored(tmp_path: Path) -> None:

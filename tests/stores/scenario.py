@@ -1,6 +1,6 @@
-"""A day of a whole bot over a store that fails: people, a platform, adapter, outbox, dispatcher, worker and model.
+"""A whole bot at work over a store that fails: people, a platform, adapter, outbox, dispatcher, worker and model.
 
-Time is virtual and goes on only while no operation of the store is under way, so that a day takes no time.
+Time is virtual and goes on only while no operation of the store is under way, so that a run takes no time.
 """
 
 import asyncio
@@ -37,10 +37,10 @@ BOT = "discord"
 ROOM, HALL, ATTIC = (Address(chatbot_id=BOT, channel_id=name) for name in ("room", "hall", "attic"))
 OPEN = {S.PENDING_AGENT, S.PROCESSING, S.PENDING}
 LOOKS = 600
-"""So often a condition is looked at, half a second of virtual time apart, before the day has failed."""
+"""How often a condition is looked at, half a second of virtual time apart, before the run has failed."""
 
 
-class Wise(ScriptedModel):
+class ReactiveModel(ScriptedModel):
     """Looks when it is asked to look, waits when it is asked to wait, and answers a greeting when it is nudged."""
 
     def __init__(self) -> None:
@@ -62,16 +62,16 @@ class Wise(ScriptedModel):
             yield item
 
 
-class Day:
-    """One bot. `store` fails as its plan says; what happened before the day began was stored by `inner` itself."""
+class Scenario:
+    """One bot. `store` fails as its plan says; `bench` writes to `inner` itself, before the run and to look at it."""
 
     def __init__(self, inner: Store, folder: Path, **faults: object) -> None:
-        self.clock, self.model, self.platform = VirtualClock(), Wise(), RecordedPlatform()
+        self.clock, self.model, self.platform = VirtualClock(), ReactiveModel(), RecordedPlatform()
         self.store = FaultyStore(inner, self.clock, **faults)  # type: ignore[arg-type]
         self.looks: Counter[str] = Counter()
         self.workers: list[asyncio.Task[None]] = []
         self.office = Office(self.model, tools=[self._tool()], store=self.store, clock=self.clock, poll=0.001)
-        self.past = Bench(inner, clock=self.clock)
+        self.bench = Bench(inner, clock=self.clock)
         self.station = Station(
             manifest=recording_manifest(
                 name=BOT, platform=self.platform, visibility=LIVE, live=True, edits=True, deletes=True
@@ -83,7 +83,7 @@ class Day:
             policy=DeliveryPolicy(landing=0.0),
         )
 
-    async def live(self) -> None:
+    async def run(self) -> None:
         """A turn with a tool and a prompt that joins it; a turn that a crash cut off; one that is stopped, and one
         that a shutdown puts back."""
         await self._crash()
@@ -109,20 +109,20 @@ class Day:
             await self.until(lambda: _undone(last), 0)
 
     def _worker(self, owner: str) -> "asyncio.Task[None]":
-        """A dispatcher at work; if it ends by itself, the day fails at once."""
+        """A dispatcher at work; if it ends by itself, the run fails at once."""
         worker = asyncio.create_task(self.office.dispatcher(owner, gateway=self.office.process()).run())
         self.workers.append(worker)
         return worker
 
     async def _crash(self) -> None:
-        """A worker died before this day began, while a tool ran."""
-        await self.past.say("look", at=ATTIC)
-        claim = await self.past.claim("dead")
+        """A worker died before the run began, while a tool ran."""
+        await self.bench.say("look", at=ATTIC)
+        claim = await self.bench.claim("dead")
         asked = make.tool_call("look", {}, provider=PROVIDER, model="m")
         said = reply_to_json(reply(CallBlock(call_id=asked.id, name="look", arguments={})))
         step = Step(turn_id=claim.prompt.id, n=1, request=EMPTY, reply=said)
         post = Post(message=asked, address=ATTIC, parent_id=claim.prompt.id, turn_id=claim.prompt.id, round=1)
-        await self.past.gateway.step(claim.fence, step, [post])
+        await self.bench.gateway.step(claim.fence, step, [post])
         self.office.presence.dead.add("dead")
 
     async def _held(self, where: Address) -> None:
@@ -171,7 +171,7 @@ class Day:
     # Looking
 
     async def events(self) -> list[Change]:
-        return await self.past.events()
+        return await self.bench.events()
 
     async def records(self) -> list[Record]:
         return list({each.record.id: each.record for each in await self.events()}.values())
@@ -181,14 +181,14 @@ class Day:
         return sum(each.status is S.DELIVERED for each in found)
 
     async def running(self) -> int:
-        return len(await self.past.store.read(lambda tx: tx.leases.held()))
+        return len(await self.bench.store.read(lambda tx: tx.leases.held()))
 
     async def waiting(self) -> int:
         return sum(each.status in OPEN for each in await self.records()) + await self.running()
 
     # Judging
 
-    async def judge(self) -> None:
+    async def check(self) -> None:
         """Nothing is lost, nothing is there twice, and nobody was told of a failure."""
         records, events = await self.records(), await self.events()
         self._nothing_twice(records)
@@ -223,7 +223,7 @@ def _allowed(events: list[Change]) -> None:
 
 
 async def _undone(task: "asyncio.Task[None]") -> int:
-    return not task.done()
+    return int(not task.done())
 
 
 async def insist(work: Callable[[], Awaitable[T]], rest: Callable[[], Awaitable[None]]) -> T:

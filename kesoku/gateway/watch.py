@@ -13,7 +13,7 @@ from kesoku.messages.lifecycle import Lease
 from kesoku.ports import Clock
 
 
-class Obituary(Protocol):
+class Liveness(Protocol):
     """Who knows which owners of leases are dead, and which live."""
 
     def is_dead(self, owner: str) -> bool:
@@ -25,10 +25,10 @@ class Obituary(Protocol):
         ...
 
 
-class Vigil:
-    """Watches the leases of everybody, at each look."""
+class LeaseWatch:
+    """Remembers since when each lease has stood unchanged; all leases are shown to it again and again."""
 
-    def __init__(self, clock: Clock, presence: Obituary) -> None:
+    def __init__(self, clock: Clock, presence: Liveness) -> None:
         self._clock, self._presence = clock, presence
         self._seen: dict[Lease, float] = {}
 

@@ -52,8 +52,8 @@ run()
 """
 
 
-class Nursery:
-    """The process that is forked. It ends with the one that made it."""
+class ForkServer:
+    """The process that is forked. It ends with the one that created it."""
 
     def __init__(self) -> None:
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -62,12 +62,12 @@ class Nursery:
             self._parent = subprocess.Popen([sys.executable, "-c", _PARENT, str(number)], pass_fds=[number])
 
     def close(self) -> None:
-        """End it; those that it bore live on."""
+        """End it; the processes that it started go on."""
         self._line.close()
         self._parent.wait()
 
-    def bear(self, args: list[str], cwd: str, env: Mapping[str, str], streams: list[int]) -> int:
-        """The pid of a new child of the caller."""
+    def start(self, args: list[str], cwd: str, env: Mapping[str, str], streams: list[int]) -> int:
+        """Start a process, which becomes a child of the caller; returns its pid."""
         request = json.dumps({"args": args, "cwd": cwd, "env": dict(env)}).encode()
         prctl = ctypes.CDLL(None).prctl
         prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -78,15 +78,15 @@ class Nursery:
             prctl(_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
-class Born(subprocess.Popen[str]):
-    """A process that a nursery bore. All three streams must be given."""
+class ForkedPopen(subprocess.Popen[str]):
+    """A `Popen` whose process is a fork of the server; all three streams must be given."""
 
-    def __init__(self, nursery: Nursery, args: list[str], **options: Any) -> None:
-        self._nursery = nursery
+    def __init__(self, server: ForkServer, args: list[str], **options: Any) -> None:
+        self._server = server
         super().__init__(args, **options)
 
     def _execute_child(self, args: Any, *rest: Any) -> None:
         cwd, env, pipes = rest[4], rest[5], rest[9:15]
-        self.pid = self._nursery.bear(args, str(cwd), env, [pipes[0], pipes[3], pipes[5]])
+        self.pid = self._server.start(args, str(cwd), env, [pipes[0], pipes[3], pipes[5]])
         self._child_created = True
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
