@@ -1,7 +1,7 @@
 """Whether Gemini takes whatever is stored.
 
-Made-up sessions (`kesoku.testing.tale`) are compiled and sent with the real SDK, over real HTTP, to a loopback server
-that is as strict as the real one. The seed of each that is refused is named on the standard error.
+Random sessions (`kesoku.testing.random_talk`) are compiled and sent with the real SDK, over real HTTP, to a loopback
+server that is as strict as the real one. The seed of each that is refused is named on the standard error.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from kesoku.llm.gemini import GeminiConfig, GeminiModel
 from kesoku.messages.content import Attachment
 from kesoku.messages.turn import ToolSpec, TurnRequest
 from kesoku.testing.gemini import Answer, LoopbackGemini, Say
-from kesoku.testing.tale import TOOLS, Tale
+from kesoku.testing.random_talk import TOOLS, RandomTalk
 
 BATCH = 100
 PNG = bytes.fromhex(
@@ -40,7 +40,7 @@ _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 
 
 def files(folder: Path) -> Iterator[Attachment]:
-    """Files that a tale may attach."""
+    """Files that a talk may attach."""
     for name, (mime_type, data) in FILES.items():
         path = folder / name
         path.write_bytes(data)
@@ -56,7 +56,7 @@ async def refusals(seeds: range) -> list[tuple[int, str]]:
             config = GeminiConfig(api_key=SecretStr("test-key"), base_url=server.base_url, retries=0)
             model = GeminiModel(name="gemini", config=config, environment={})
             for seed in seeds:
-                failure = await _sent(model, server, Tale(seed, files=attached))
+                failure = await _sent(model, server, RandomTalk(seed, files=attached))
                 # The model mends some refusals by itself; here they count.
                 failures = [*(seen.refused for seen in server.requests), failure]
                 refused += [(seed, each) for each in failures[:-1] if each] or ([(seed, failure)] if failure else [])
@@ -65,9 +65,9 @@ async def refusals(seeds: range) -> list[tuple[int, str]]:
     return refused
 
 
-async def _sent(model: GeminiModel, server: LoopbackGemini, tale: Tale) -> str | None:
-    tale.tell()
-    request = compile_turns(tale.records, tale.steps, ASKED, provider=model.provider, **tale.choice())
+async def _sent(model: GeminiModel, server: LoopbackGemini, talk: RandomTalk) -> str | None:
+    talk.grow()
+    request = compile_turns(talk.records, talk.steps, ASKED, provider=model.provider, **talk.choice())
     if not server.unused:
         server.script(Answer(Say("yes", piece=0)))
     try:

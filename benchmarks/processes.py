@@ -13,7 +13,7 @@ from pathlib import Path
 
 from figure import Figure, amount, at_least, at_most
 
-from kesoku.testing.desk import Desk
+from kesoku.testing.sync_store import SyncStore
 
 COUNT = 8
 CALLERS = (1, 8)
@@ -45,7 +45,7 @@ asyncio.run(main(sys.argv[1], int(sys.argv[2])))
 def measure(room: Path) -> Iterator[Figure]:
     """Waits, shares, the length of the log, and what SQLite says about the file afterwards."""
     path, seconds = room / "kesoku.db", amount(60, 2)
-    Desk(path).close()
+    SyncStore(path).close()
     pipe = subprocess.PIPE
     commands = [[sys.executable, "-c", WRITER, str(path), str(CALLERS[n % 2])] for n in range(COUNT)]
     writers = [subprocess.Popen(each, stdin=pipe, stdout=pipe, text=True) for each in commands]
@@ -103,8 +103,8 @@ def _run(writers: list[subprocess.Popen[str]], path: Path, seconds: float) -> in
         assert writer.stdin
         writer.stdin.write(f"{end}\n")
         writer.stdin.flush()
-    desk = Desk(path)
-    reader = desk.database.link(readonly=True)
+    sync_store = SyncStore(path)
+    reader = sync_store.database.link(readonly=True)
     while time.time() < end:
         reader.begin()
         reader.script("SELECT count(*) FROM events")
@@ -113,12 +113,12 @@ def _run(writers: list[subprocess.Popen[str]], path: Path, seconds: float) -> in
         longest = max(longest, log.stat().st_size)
         time.sleep(0.2)
     reader.close()
-    desk.close()
+    sync_store.close()
     return longest
 
 
 def _faults(path: Path) -> int:
-    desk = Desk(path, patience=5)
-    found = [text for (text,) in desk.link.script("PRAGMA integrity_check") if text != "ok"]
-    desk.close()
+    sync_store = SyncStore(path, patience=5)
+    found = [text for (text,) in sync_store.link.script("PRAGMA integrity_check") if text != "ok"]
+    sync_store.close()
     return len(found)

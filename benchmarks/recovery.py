@@ -4,6 +4,7 @@ Each round starts a process that works on several prompts, kills it, and starts 
 """
 
 import asyncio
+import statistics
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ from kesoku.agent.dispatcher import Dispatcher
 from kesoku.app.clock import SystemClock
 from kesoku.gateway import BusyPolicy, Presence, StoreGateway
 from kesoku.store import SqlStore
-from kesoku.testing.bench import EVERYTHING
+from kesoku.testing.gateway_harness import EVERYTHING
 
 async def main(folder):
     print("up", flush=True)
@@ -52,7 +53,7 @@ def measure(room: Path) -> Iterator[Figure]:
         samples=tuple(recoveries),
         unit="s",
         limit=at_most(1),
-        physical=Physical(name="Python and its imports, before that", value=sorted(starts)[len(starts) // 2]),
+        physical=Physical(name="Python and its imports, before that", value=statistics.median(starts)),
         meaning="How long a person waits longer because the bot was killed and started again.",
     )
 

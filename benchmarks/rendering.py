@@ -1,4 +1,4 @@
-"""How fast an answer is taken apart and cut for a platform, also one that nobody in their right mind would write."""
+"""How fast an answer is parsed and cut for a platform, also one of a hostile size or shape."""
 
 import time
 from collections.abc import Callable, Iterator

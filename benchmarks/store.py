@@ -20,8 +20,8 @@ from kesoku.ports import Transaction
 from kesoku.store import SqlStore, event, message
 from kesoku.store.engine import PRAGMAS
 from kesoku.store.mapping import body_of, placement_of
-from kesoku.testing.desk import Desk
 from kesoku.testing.store_material import add, prompt
+from kesoku.testing.sync_store import SyncStore
 
 CALLERS = 64
 SMALL = 1_000
@@ -47,7 +47,7 @@ INSERT INTO messages (id, session_id, session_n, round, chatbot_id, channel_id, 
  author_id, source, source_kind, content, version, created_at, accepted_at) SELECT 'q' || i,
  'q' || (1 + (i - 1) / {each}), 1 + (i - 1) % {each}, 0, 'b1', 'c' || ((i - 1) / {each}), 'user_prompt', 'user',
  'text', 'pending_agent', 'followup', 'Chii', 'u', '{{"kind":"user"}}', 'user', '{{"text":"hello"}}', 1, i, i FROM n;
-INSERT INTO leases SELECT 'q' || i, NULL, 'somebody', 1, 0, 9 FROM n WHERE i <= {busy}
+INSERT INTO leases SELECT 'q' || i, NULL, 'somebody', 1, 0, 0, 9 FROM n WHERE i <= {busy}
 """
 
 
@@ -88,10 +88,10 @@ def admission(room: Path) -> Iterator[Figure]:
     waiting = (0, amount(10_000, 400), amount(100_000, 2_000))
     for count in waiting:
         with_queue = _queue(room / f"queue{count}.db", sessions=max(1, count // 10), each=10, busy=0) if count else None
-        desk = with_queue or Desk(room / "queue0.db")
+        sync_store = with_queue or SyncStore(room / "queue0.db")
         post, bounds = prompt(at=Address(chatbot_id="b1", channel_id="c1")), FloodBounds(queued_total=10**9)
-        spent[count] = _cpu(desk, lambda tx: refusal(tx, post, bounds, at=10**9, catch_up=False))  # noqa: B023
-        desk.close()
+        spent[count] = _cpu(sync_store, lambda tx: refusal(tx, post, bounds, at=10**9, catch_up=False))  # noqa: B023
+        sync_store.close()
     for count in waiting[1:]:
         yield Figure(
             name=f"admission of a prompt, {count:,} waiting against none",
@@ -105,11 +105,11 @@ def admission(room: Path) -> Iterator[Figure]:
 def growth(room: Path) -> Iterator[Figure]:
     """What is read most, in a small and in a large database."""
     large = amount(1_000_000, 20_000)
-    desks = {rows: Desk(room / f"rows{rows}.db") for rows in (SMALL, large)}
-    for rows, desk in desks.items():
-        desk.fill(rows)
+    sync_stores = {rows: SyncStore(room / f"rows{rows}.db") for rows in (SMALL, large)}
+    for rows, sync_store in sync_stores.items():
+        sync_store.fill(rows)
     for what, (meaning, operation) in GROWING.items():
-        few, many = (_cpu(desks[rows], operation) for rows in (SMALL, large))
+        few, many = (_cpu(sync_stores[rows], operation) for rows in (SMALL, large))
         yield Figure(
             name=f"{what}, {large:,} rows against {SMALL:,}",
             samples=(many / few,),
@@ -117,8 +117,8 @@ def growth(room: Path) -> Iterator[Figure]:
             limit=at_most(2),
             meaning=meaning,
         )
-    for desk in desks.values():
-        desk.close()
+    for sync_store in sync_stores.values():
+        sync_store.close()
 
 
 def claims(room: Path) -> Iterator[Figure]:
@@ -129,15 +129,15 @@ def claims(room: Path) -> Iterator[Figure]:
         ("100,000 prompts of 10,000 sessions, the oldest 128 busy", 10_000 // scale, 10, 128 // scale),
         ("100,000 prompts of 1,000 busy sessions", 1_000 // scale, 100, 1_000 // scale),
     ):
-        desk = _queue(room / f"busy{sessions}.db", sessions=sessions, each=each, busy=busy)
+        sync_store = _queue(room / f"busy{sessions}.db", sessions=sessions, each=each, busy=busy)
         yield Figure(
             name=f"claim, {what}",
-            samples=(_cpu(desk, lambda tx: tx.leases.next(BOT)) / 1000,),
+            samples=(_cpu(sync_store, lambda tx: tx.leases.next(BOT)) / 1000,),
             unit="ms",
             limit=at_most(8),
             meaning="One that talks without a pause does not hold up the others.",
         )
-        desk.close()
+        sync_store.close()
 
 
 def _posts(count: int) -> list[Post]:
@@ -161,9 +161,9 @@ async def _grouped(path: Path, posts: Sequence[Post]) -> float:
 
 def _plain(path: Path, posts: Sequence[Post]) -> float:
     """Posts a second of sqlite3 alone, one commit a post, everything prepared before the clock starts."""
-    desk = Desk(path)
-    desk.run(add())
-    desk.close()
+    sync_store = SyncStore(path)
+    sync_store.run(add())
+    sync_store.close()
     rows = [placement_of(p, session_id="s1", at=1, superseded_turn=None) | body_of(p.message) for p in posts]
     raw = sqlite3.connect(path, isolation_level=None)
     for pragma in PRAGMAS:
@@ -183,25 +183,25 @@ def _plain(path: Path, posts: Sequence[Post]) -> float:
     return rate
 
 
-def _queue(path: Path, *, sessions: int, each: int, busy: int) -> Desk:
+def _queue(path: Path, *, sessions: int, each: int, busy: int) -> SyncStore:
     """A database in which every session has so many prompts, and the oldest sessions run."""
-    desk = Desk(path)
-    desk.link.begin()
-    desk.link.script(
+    sync_store = SyncStore(path)
+    sync_store.link.begin()
+    sync_store.link.script(
         "CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS"
         f" (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {sessions * each}) SELECT i FROM n"
     )
     for sql in QUEUE.format(sessions=sessions, each=each, busy=busy).split(";"):
-        desk.link.script(sql)
-    desk.link.commit()
-    return desk
+        sync_store.link.script(sql)
+    sync_store.link.commit()
+    return sync_store
 
 
-def _cpu(desk: Desk, operation: Operation) -> float:
+def _cpu(sync_store: SyncStore, operation: Operation) -> float:
     """Microseconds of this thread for an operation, the median."""
     spent = []
     for _ in range(amount(300, 20)):
         before = time.thread_time()
-        desk.run(operation)
+        sync_store.run(operation)
         spent.append(time.thread_time() - before)
     return statistics.median(spent) * 1e6

@@ -1,7 +1,13 @@
 """What holds for all tests."""
 
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
+
+from .forkserver import ForkServer
 
 # No deadline: a slow machine is no failure. For a longer search: pytest --hypothesis-profile=thorough.
 settings.register_profile("kesoku", deadline=None, max_examples=60, print_blob=True)
@@ -9,12 +15,34 @@ settings.register_profile("thorough", deadline=None, max_examples=1_000, print_b
 settings.load_profile("kesoku")
 
 
+WHOLE_PROGRAMS = [
+    Path(__file__).parent / name
+    for name in (
+        *("adapters/cli/test_terminal.py", "crash", "degraded", "end_to_end"),
+        *("stores/test_faulty_store.py", "stores/test_processes.py", "unit/adapter/test_kill.py"),
+    )
+]
+"""Whole programs at work, most of them in processes of their own, which the tracer does not follow anyway."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What random examples happen to reach is no coverage: the figure stays the same from run to run, and they do not
-    pay for the tracer, which makes them two and a half times as slow. Long walks are marked so where they stand."""
+    """The coverage figure says what tests of one part reach. What random examples or whole programs happen to reach
+    is left out: so the figure stays the same from run to run, and they do not pay for the tracer, which makes them
+    twice as slow. Other long walks are marked so where they stand."""
     for item in items:
-        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+        is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        is_whole = any(item.path.is_relative_to(each) for each in WHOLE_PROGRAMS)
+        if is_random or is_whole:
             item.add_marker(pytest.mark.no_cover)
+        if is_whole and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(300))  # many processes on a loaded machine
+
+
+@pytest.fixture(scope="session")
+def forkserver() -> Iterator[ForkServer]:
+    """The process of which most commands are forks."""
+    with closing(ForkServer()) as made:
+        yield made
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from kesoku.tools import patience
 
 T = TypeVar("T")
 
+STEADY = 300.0
+"""Seconds without a failure after which the next one counts as a first one."""
 _GRACE = 5.0
 """Real seconds for what was cancelled to be over."""
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from kesoku.adapter.attempt import Failure, attempt, stop, within
 from kesoku.adapter.outgoing import Draft
-from kesoku.adapter.recent import Recent
 from kesoku.adapter.spi import ShowsDrafts
+from kesoku.messages.recent import Recent
 from kesoku.messages.record import Address
 from kesoku.ports import Clock
 
@@ -29,7 +29,7 @@ class DraftFeed:
         self._adapter, self._clock, self._caught_up = adapter, clock, caught_up
         self._newest: dict[str, tuple[Address, Draft]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._over = Recent()
+        self._over = Recent[str]()
 
     def put(self, address: Address, draft: Draft) -> None:
         """Show this soon, unless something newer comes first or the turn is over."""

@@ -16,7 +16,6 @@ from kesoku.adapter.core import Core
 from kesoku.adapter.event import REPLY_TO, Command, Deleted, Edited, Event, Pressed, Principal, Prompt
 from kesoku.adapter.health import Health
 from kesoku.adapter.question import is_open, match_answer, open_questions
-from kesoku.adapter.recent import Recent
 from kesoku.adapter.spi import Answers, State
 from kesoku.adapter.state import StoreState, scope_of
 from kesoku.errors import KesokuError
@@ -24,6 +23,7 @@ from kesoku.messages import make
 from kesoku.messages.content import Attachment
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Asked
+from kesoku.messages.recent import Recent
 from kesoku.messages.record import Address, Post, Record
 from kesoku.ports import Transaction
 from kesoku.render import header, printable_name
@@ -61,7 +61,7 @@ class GatewayInbox:
         self._doorkeeper, self._throttle = Doorkeeper(core.clock), Throttle(core.clock)
         self._spoke, self._answer_seconds = spoke, core.delivery.send_timeout
         self._answers = answers if isinstance(answers, Answers) else None
-        self._handled = Recent(_REMEMBERED)
+        self._handled = Recent[str](_REMEMBERED)
 
     async def accept(
         self, events: Sequence[Event], *, cursor: tuple[str, Any] | None = None, catch_up: bool = False

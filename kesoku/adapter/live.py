@@ -13,19 +13,19 @@ from functools import partial
 from typing import Any
 
 from kesoku.adapter.attempt import Failure, attempt, backoff, stop, within
-from kesoku.adapter.courier import Courier, Trip
 from kesoku.adapter.ledger import Ledger
 from kesoku.adapter.manifest import Manifest
 from kesoku.adapter.outgoing import Draft, Outgoing, Tick, TurnEnd
 from kesoku.adapter.pace import Pacer
 from kesoku.adapter.part import encode, row
 from kesoku.adapter.policy import DeliveryPolicy
-from kesoku.adapter.recent import Recent
 from kesoku.adapter.route import RUNNING, WAITING
+from kesoku.adapter.sender import SendContext, Sender
 from kesoku.adapter.spi import Deletes, Edits, Finds, Live
 from kesoku.errors import Refused, RetryLater
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Delivery, DeliveryState, Purpose
+from kesoku.messages.recent import Recent
 from kesoku.messages.record import Address, Record
 from kesoku.messages.visibility import Presentation
 from kesoku.ports import Clock, Store, Transaction
@@ -60,17 +60,17 @@ class LiveBoard:
         manifest: Manifest,
         store: Store,
         ledger: Ledger,
-        courier: Courier,
+        sender: Sender,
         clock: Clock,
         pacer: Pacer,
         policy: DeliveryPolicy,
     ) -> None:
         self._adapter, self._manifest, self._store, self._ledger = adapter, manifest, store, ledger
-        self._courier, self._clock, self._pacer, self._policy = courier, clock, pacer, policy
+        self._sender, self._clock, self._pacer, self._policy = sender, clock, pacer, policy
         self._drawer: Live = adapter
         self._bars: dict[str, _Bar] = {}
         self._making = asyncio.Lock()
-        self._over = Recent()
+        self._over = Recent[str]()
 
     def over(self, turn_id: str) -> bool:
         """Whether the live status of this turn was closed."""
@@ -189,7 +189,7 @@ class LiveBoard:
     async def _first(self, bar: _Bar, drawing: Outgoing) -> None:
         planned = row(drawing, message_id=bar.turn_id, address=bar.address, part=0, purpose=Purpose.LIVE)
         (bar.row,) = await self._ledger.plan([bar.row or planned])
-        bar.row, _ = await self._courier.carry(Trip(), bar.row)
+        bar.row, _ = await self._sender.carry(SendContext(), bar.row)
         if not bar.row.platform_ids:
             raise Refused(reason=bar.row.error or "not sent")
         bar.shown = bar.row.body

@@ -3,61 +3,37 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from kesoku.adapter.attempt import Failure, attempt, pause, stop, within
+from kesoku.adapter.attempt import STEADY, Failure, attempt, pause, stop, within
+from kesoku.adapter.backlog import Backlog, Snapshot, Waiting, pick
 from kesoku.adapter.composer import Composer
 from kesoku.adapter.core import Core
-from kesoku.adapter.courier import Courier, Moot, Stale, Trip
 from kesoku.adapter.feed import DraftFeed
 from kesoku.adapter.health import Health
 from kesoku.adapter.lane import Lane, Lanes
-from kesoku.adapter.ledger import Ledger, waiting_since
+from kesoku.adapter.ledger import Ledger
 from kesoku.adapter.live import LiveBoard
 from kesoku.adapter.manifest import Manifest
 from kesoku.adapter.outgoing import Draft, Receipt
 from kesoku.adapter.pace import Pacer
 from kesoku.adapter.part import is_damaged
 from kesoku.adapter.planner import Planner
-from kesoku.adapter.recent import Recent
 from kesoku.adapter.route import WAITING, Route, route, visible_draft, waits
+from kesoku.adapter.sender import SendContext, Sender, Stale, Withdrawn
 from kesoku.adapter.spi import HearsDelivered, HearsInterrupted
 from kesoku.adapter.state import StoreState
 from kesoku.adapter.typist import Typist
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.lifecycle import Change, ChangeKind, Delivery, DeliveryState, Lease, Serving
+from kesoku.messages.lifecycle import Change, ChangeKind, Serving
+from kesoku.messages.recent import Recent
 from kesoku.messages.record import Address, Record
 from kesoku.ports import Transaction
 from kesoku.tools.patience import retry
 
-_LOOK_BACK = 50
 _DAMAGED = "a part of it can no longer be read: its row in the database is damaged"
-_STEADY = 300.0
-"""Seconds after which a failure of reading the log is a first one again."""
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sight:
-    """A record as it stands when it is picked up."""
-
-    record: Record
-    prompt: Record | None
-    parts: tuple[Delivery, ...]
-    since: int
-    """When it began to wait."""
-    spoken: bool
-    """Whether a person said something in the channel after the record was stored."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Snapshot:
-    waiting: list[tuple[Record, int]]
-    """With the times since when they wait."""
-    live: list[Delivery]
-    running: list[Record]
 
 
 class Outbox:
@@ -78,7 +54,8 @@ class Outbox:
     ) -> None:
         store, clock, policy, capabilities = core.store, core.clock, core.delivery, manifest.capabilities
         pacer, ledger = Pacer(clock, capabilities.pace), Ledger(store, clock)
-        self._chatbot_id, self._adapter, self._manifest, self._serving = chatbot_id, adapter, manifest, serving
+        self._chatbot_id, self._adapter, self._manifest = chatbot_id, adapter, manifest
+        self._backlog = Backlog(chatbot_id, serving)
         self._gateway, self._drafts, self._store, self._clock = core.gateway, core.drafts, store, clock
         self._policy, self._ledger = policy, ledger
         self._planner = Planner(
@@ -90,7 +67,7 @@ class Outbox:
             clock=clock,
             policy=policy,
         )
-        self._courier = Courier(
+        self._sender = Sender(
             adapter=adapter,
             capabilities=capabilities,
             ledger=ledger,
@@ -107,7 +84,7 @@ class Outbox:
                 manifest=manifest,
                 store=store,
                 ledger=ledger,
-                courier=self._courier,
+                sender=self._sender,
                 clock=clock,
                 pacer=pacer,
                 policy=policy,
@@ -118,7 +95,7 @@ class Outbox:
         self._feed = DraftFeed(self._live or adapter, clock, self._caught_up) if capabilities.drafts else None
         self._pulse = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._interrupted = Recent()
+        self._interrupted = Recent[str]()
         """Turns of which nothing that waits for another attempt is sent any more."""
 
     async def run(self) -> None:
@@ -127,13 +104,13 @@ class Outbox:
         A failing store ends only one reading of the log; the next one begins with a new snapshot.
         """
         unwatch = self._drafts.watch(self._on_draft, self._on_clear) if self._feed else None
-        self._courier.take_off()
+        self._sender.open()
         failures = 0
         try:
             while True:
                 began = self._clock.monotonic()
                 failed = await attempt(self._serve())
-                failures = 1 if self._clock.monotonic() - began > _STEADY else failures + 1
+                failures = 1 if self._clock.monotonic() - began > STEADY else failures + 1
                 _log.error("the outbox of %s reads the log again: %s", self._chatbot_id, failed)
                 await self._clock.sleep(pause(failed.error, failures))
         finally:
@@ -143,7 +120,7 @@ class Outbox:
 
     async def _serve(self) -> NoReturn:
         async with self._gateway.listen(self._mine) as changes:
-            await self._begin(await self._store.read(self._snapshot))
+            await self._begin(await self._store.read(self._backlog.snapshot))
             while True:
                 self._follow(await anext(changes))
 
@@ -162,35 +139,14 @@ class Outbox:
         """Wait until every message stored so far is out; what is held, or waits for another attempt, does not count."""
         while True:
             pulse = self._pulse
-            if not await self._store.read(self._has_more):
+            if not await self._store.read(self._backlog.has_more):
                 return
             await pulse.wait()
 
-    def _has_more(self, tx: Transaction) -> bool:
-        pending = (each for each in tx.messages.waiting(self._serving) if each.status is MessageStatus.PENDING)
-        parts = [tx.deliveries.of(each.id) for each in pending if self._here(each.address)]
-        return not all(any(part.state is DeliveryState.HELD or part.next_attempt_at for part in each) for each in parts)
-
     def _mine(self, change: Change) -> bool:
-        return self._here(change.record.address)
+        return self._backlog.covers(change.record.address)
 
-    def _snapshot(self, tx: Transaction) -> _Snapshot:
-        held: Sequence[Lease] = tx.leases.held()
-        prompts = [tx.messages.get(lease.message_id) for lease in held if lease.message_id]
-        return _Snapshot(
-            waiting=[
-                (each, waiting_since(tx, each))
-                for each in tx.messages.waiting(self._serving)
-                if self._here(each.address)
-            ],
-            live=[each for each in tx.deliveries.live(self._serving) if self._here(each.address)],
-            running=[each for each in prompts if each and self._here(each.address)],
-        )
-
-    def _here(self, address: Address) -> bool:
-        return address.chatbot_id == self._chatbot_id and self._serving.covers(address)
-
-    async def _begin(self, snapshot: _Snapshot) -> None:
+    async def _begin(self, snapshot: Snapshot) -> None:
         if self._live:
             restored = await attempt(self._live.restore(snapshot.live))
             if isinstance(restored, Failure):
@@ -199,7 +155,7 @@ class Outbox:
             self._typing(prompt)
         stale: dict[Address, list[Record]] = {}
         for record, since in snapshot.waiting:
-            if self._courier.stale(record, since):
+            if self._sender.stale(record, since):
                 stale.setdefault(record.address, []).append(record)
             else:
                 self._lanes.put(record.address, record.id)
@@ -264,12 +220,12 @@ class Outbox:
         self._pulse = asyncio.Event()
 
     async def _show(self, lane: Lane, message_id: str) -> None:
-        sight = await self._store.read(lambda tx: self._look(tx, message_id))
-        if sight is None:
+        waiting = await self._store.read(lambda tx: pick(tx, message_id))
+        if waiting is None:
             return
-        record = sight.record
+        record = waiting.record
         over = bool(record.turn_id and self._live and self._live.over(record.turn_id))
-        turn = sight.prompt.status if sight.prompt else None
+        turn = waiting.prompt.status if waiting.prompt else None
         course = route(record, turn=turn, over=over, visibility=self._manifest.visibility)
         if course is not Route.LEAVE and record.kind == "answer":
             await self._quiet(record.address, record.turn_id or record.id)
@@ -281,7 +237,7 @@ class Outbox:
             case Route.WITHDRAW:
                 await self._ledger.close(record, MessageStatus.ERROR, "the turn that asks this is over")
             case Route.SEND:
-                await self._send(lane, sight)
+                await self._send(lane, waiting)
         if record.kind == "answer" and self._live and record.turn_id:
             outcome = turn or MessageStatus.PROCESSED
             self._spawn(self._live.close(record.turn_id, outcome.value, record))
@@ -290,20 +246,6 @@ class Outbox:
         """For what comes behind a change that is stored: nobody would come back to it."""
         return await retry("read the store", lambda: self._store.read(operation), sleep=self._clock.sleep)
 
-    def _look(self, tx: Transaction, message_id: str) -> _Sight | None:
-        record = tx.messages.get(message_id)
-        if record is None:
-            return None
-        parts = tuple(tx.deliveries.of(message_id))
-        held = any(part.state is DeliveryState.HELD for part in parts)
-        return _Sight(
-            record=record,
-            prompt=tx.messages.get(record.turn_id) if record.turn_id else None,
-            parts=parts,
-            since=waiting_since(tx, record),
-            spoken=held and _spoken(tx.messages.tail(record.session_id, _LOOK_BACK), record),
-        )
-
     async def _fold(self, record: Record) -> None:
         if self._live:
             folded = await attempt(self._live.fold(record))
@@ -311,34 +253,34 @@ class Outbox:
                 _log.warning("message %s was not folded: %s", record.id, folded)
         await self._delivered(await self._ledger.close(record, MessageStatus.DELIVERED, "folded"), ())
 
-    async def _send(self, lane: Lane, sight: _Sight) -> None:
-        record = sight.record
-        if sight.spoken:
+    async def _send(self, lane: Lane, waiting: Waiting) -> None:
+        record = waiting.record
+        if waiting.spoken:
             lane.spoke.set()
-        delivered = await self._carried(lane, sight)
+        delivered = await self._carried(lane, waiting)
         if delivered and isinstance(self._adapter, HearsDelivered):
             parts = await self._read(lambda tx: tx.deliveries.of(record.id))
             await self._delivered(delivered, [Receipt(platform_ids=each.platform_ids) for each in parts])
 
-    async def _carried(self, lane: Lane, sight: _Sight) -> Record | None:
-        record = sight.record
+    async def _carried(self, lane: Lane, waiting: Waiting) -> Record | None:
+        record = waiting.record
         ends = record.status is MessageStatus.RESPONDED or getattr(record.message.content, "question", None)
-        trip = Trip(
+        context = SendContext(
             record=record,
-            since=sight.since,
+            since=waiting.since,
             spoke=lane.spoke,
-            moot=lambda: bool(ends) and record.turn_id in self._interrupted,
+            withdrawn=lambda: bool(ends) and record.turn_id in self._interrupted,
         )
         try:
-            self._courier.check(trip)
-            if any(map(is_damaged, sight.parts)):
+            self._sender.check(context)
+            if any(map(is_damaged, waiting.parts)):
                 await self._lose(record)
                 return None
-            parts = list(sight.parts) or await self._planner.plan(record, sight.prompt, lane.spoke)
-            return None if parts is None else await self._courier.deliver(trip, record, parts)
+            parts = list(waiting.parts) or await self._planner.plan(record, waiting.prompt, lane.spoke)
+            return None if parts is None else await self._sender.deliver(context, record, parts)
         except Stale:
             await self._planner.hold([record])
-        except Moot:
+        except Withdrawn:
             await self._show(lane, record.id)
         return None
 
@@ -361,7 +303,7 @@ class Outbox:
 
     def _on_draft(self, address: Address, draft: Draft) -> None:
         shown = visible_draft(draft, self._manifest.visibility)
-        if shown and self._feed and self._here(address):
+        if shown and self._feed and self._backlog.covers(address):
             self._feed.put(address, shown)
 
     def _on_clear(self, turn_id: str) -> None:
@@ -381,7 +323,7 @@ class Outbox:
         task.add_done_callback(lambda _: work.close())
 
     async def _aclose(self) -> None:
-        await self._courier.land()
+        await self._sender.drain()
         await self._lanes.aclose()
         for task in tuple(self._tasks):
             await stop(task)
@@ -392,8 +334,3 @@ class Outbox:
 
 def _turn(prompt: Record) -> str:
     return prompt.turn_id or prompt.id
-
-
-def _spoken(tail: Sequence[Record], record: Record) -> bool:
-    """Whether a person said something in the channel behind this record."""
-    return any(each.seq > record.seq and each.address == record.address and each.kind == "user_prompt" for each in tail)

@@ -33,7 +33,7 @@ class DeliveryPolicy:
     """A turn shows typing no longer than this (complaint 92)."""
     tick: float = 5.0
     """How often a live status is told the time."""
-    landing: float = 5.0
+    drain_seconds: float = 5.0
     """At a shutdown, sends that are under way may take this long to end; new ones do not begin."""
     live_every: float = 1.2
     """The shortest time between two drawings of one live status."""

@@ -3,7 +3,7 @@
 import logging
 from enum import StrEnum
 
-from kesoku.adapter.attempt import backoff
+from kesoku.adapter.attempt import STEADY, backoff
 from kesoku.adapter.health import Health
 from kesoku.adapter.spi import Adapter, Inbox
 from kesoku.errors import LoginNeeded
@@ -30,9 +30,8 @@ async def supervise(
     health: Health,
     first: float = 1.0,
     longest: float = 60.0,
-    steady: float = 300.0,
 ) -> Ending:
-    """Run until it returns or must be logged in again. After `steady` seconds without a failure the waits start over.
+    """Run until it returns or must be logged in again. After `STEADY` seconds without a failure the waits start over.
 
     Cancelling this cancels the adapter.
     """
@@ -45,7 +44,7 @@ async def supervise(
             health.report(False, str(error))
             return Ending.LOGIN_NEEDED
         except Exception as error:  # noqa: BLE001  whatever a platform's library raises
-            failures = 1 if clock.monotonic() - started >= steady else failures + 1
+            failures = 1 if clock.monotonic() - started >= STEADY else failures + 1
             wait = backoff(failures, first=first, longest=longest)
             _log.warning("an adapter failed and starts again in %.1f s", wait, exc_info=error)
             health.report(False, f"{type(error).__name__}: {error}"[:500])

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -84,15 +85,32 @@ class Dispatcher:
     async def run(self) -> None:
         """Dispatch until `stop`, or until cancelled; then every turn that is not over goes back to its queue."""
         try:
-            async with self._gateway.listen(self._concerns) as changes, asyncio.TaskGroup() as group:
-                duties = (self._watch(changes), self._recover(), self._beat(), self._guard())
-                tasks = [group.create_task(duty) for duty in duties]
-                await self._claim()
-                await self._drain()
-                for task in tasks:
-                    task.cancel()
+            async with AsyncExitStack() as stack:
+                if (changes := await self._listen(stack)) is not None:
+                    await self._dispatch(changes)
         finally:
             await self._put_back()
+
+    async def _listen(self, stack: AsyncExitStack) -> AsyncIterator[Change] | None:
+        """Follow the event log, as soon as the store lets us; None after `stop`."""
+        while not self._stopping:
+            try:
+                return await stack.enter_async_context(self._gateway.listen(self._concerns))
+            except StoreError as error:
+                if not error.passes:
+                    raise
+                _log.warning("cannot follow the event log, trying again: %s", error)
+            await self._clock.sleep(self._limits.sweep)
+        return None
+
+    async def _dispatch(self, changes: AsyncIterator[Change]) -> None:
+        async with asyncio.TaskGroup() as group:
+            duties = (self._watch(changes), self._recover(), self._beat(), self._guard())
+            tasks = [group.create_task(duty) for duty in duties]
+            await self._claim()
+            await self._drain()
+            for task in tasks:
+                task.cancel()
 
     async def _claim(self) -> None:
         """Start turns while there is room and work; wait for a wake-up when there is not."""

@@ -45,11 +45,8 @@ class Noted:
     reply: Reply
     """What the model said, with our ids on the calls."""
     sources: StepSources
-
-    @property
-    def later(self) -> Turn:
-        """The turn with the step, but without its thoughts and calls."""
-        return replace(self.turn, steps=(*self.turn.steps, self.step))
+    later: Turn
+    """The turn with the step, but without its thoughts and calls."""
 
 
 class Journal:
@@ -76,17 +73,19 @@ class Journal:
     def _opened(self, tx: Transaction, claim: Claim) -> tuple[Turn, bool]:
         """The turn, and whether a call of its session is open."""
         prompt = claim.prompt
-        moves = (change.at for change in tx.events.of(prompt.id) if change.after is MessageStatus.PROCESSING)
         turn = Turn(
             fence=claim.fence,
             prompt=prompt,
             past=tuple(self._past(tx, prompt)),
-            records=tuple(tx.messages.turn(prompt.id)),
-            steps=tuple(tx.steps.of(prompt.id)),
-            started_at=next(moves, self._clock.now()),
+            records=(prompt,),
+            steps=(),
+            started_at=self._clock.now(),
             session_turns=tx.steps.count(prompt.session_id),
             spent_today=self._spent(tx),
         )
+        if not claim.is_new:
+            moves = (change.at for change in tx.events.of(prompt.id) if change.after is MessageStatus.PROCESSING)
+            turn = replace(self._current(tx, turn), started_at=next(moves, turn.started_at))
         return turn, bool(tx.messages.open_calls(prompt.session_id))
 
     def _past(self, tx: Transaction, prompt: Record) -> Iterator[Record]:
@@ -154,7 +153,8 @@ class Journal:
             cost=self._budget.cost(asked.model, reply.usage),
         )
         posts = tuple(self._post(turn, each, step.n) for each in said)
-        return Noted(turn=turn, step=step, posts=posts, reply=reply, sources=sources)
+        later = replace(turn, steps=(*turn.steps, step))
+        return Noted(turn=turn, step=step, posts=posts, reply=reply, sources=sources, later=later)
 
     async def step(self, turn: Turn, asked: Asked, reply: Reply) -> Turn:
         """Store what the model was sent and what it said; the turn with both."""

@@ -84,7 +84,7 @@ class TurnLoop:
 
     async def fail(self, claim: Claim, answer: Answer) -> None:
         """End a turn with an error (K-147), or with as much of its answer as was begun."""
-        turn = await self._journal.open(claim)
+        turn = await self._journal.open(replace(claim, is_new=False))
         if turn.begun:
             answer = _as_far_as(turn.begun, answer.content.text.removeprefix(make.ERROR))
         await self._journal.finish(turn, answer, MessageStatus.ERROR)
@@ -149,11 +149,13 @@ class TurnLoop:
 
     def _compiled(self, turn: Turn, model: ChatModel) -> CompiledRequest:
         """The request for the next step; after a cut reply with less thinking, which eats the same budget."""
-        thinks_less = {"thinking": "low"} if turn.nudges("cut") or turn.begun else {}
+        request = self._request
+        if turn.nudges("cut") or turn.begun:
+            request = replace(request, options={**request.options, "thinking": "low"})
         return compile_turns(
             (*turn.past, *turn.records),
             turn.steps,
-            replace(self._request, options={**self._request.options, **thinks_less}),
+            request,
             limits=CompileLimits(tool_output=self._limits.tool_output, tokens=self._limits.history_tokens),
             provider=model.provider,
             active_turn=turn.id,

@@ -68,6 +68,7 @@ from kesoku.errors.store import (
     StoreFull,
     StoreLocked,
     StoreNewer,
+    StoreOutdated,
     StoreReadOnly,
     StoreUnreachable,
 )
@@ -141,6 +142,7 @@ __all__ = [
     "StoreFull",
     "StoreLocked",
     "StoreNewer",
+    "StoreOutdated",
     "StoreReadOnly",
     "StoreUnreachable",
     "TimeNaive",

@@ -85,6 +85,19 @@ class StoreNewer(StoreError):
         )
 
 
+class StoreOutdated(StoreError):
+    """The SQLite of this Python is older than Kesoku can use; nothing was changed."""
+
+    passes = False
+
+    def __init__(self, *, path: object, found: str, needed: str) -> None:
+        self.path, self.found, self.needed = path, found, needed
+        super().__init__(
+            f"{path} was not opened: this Python has SQLite {found}, and Kesoku needs {needed} or later; "
+            f"install a newer one for Kesoku alone with `pip install 'kesoku[sqlite]'`"
+        )
+
+
 class StoreConflict(StoreError):
     """A write that a rule of the tables forbids, such as a second final answer of one turn."""
 

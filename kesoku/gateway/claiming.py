@@ -1,6 +1,6 @@
 """Which prompt a process may run next, and which it can no longer run (store rule 3)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kesoku.gateway import turn
@@ -48,33 +48,37 @@ class Claiming:
         while (first := tx.leases.next(self.serving)) is not None:
             session = tx.sessions.get(first.session_id)
             if session is None or session.ended_at is not None:
-                for each in _apart(tx.messages.queued(first.session_id)):
+                for each in _apart(tx.messages.queued(first.session_id)) or [first]:
                     self._fail(tx, each, ENDED, "session ended")
                 continue
             opener = _opener(tx, first)
             if opener.is_damaged:
-                self._fail(tx, opener, DAMAGED, "damaged")
+                self._fail(tx, opener, DAMAGED, "damaged", [opener])
                 continue
             facts = tx.steps.turn(opener.id)
             crashes = facts.failures if facts else 0
             if crashes >= FAILURES:
                 self._fail(tx, opener, POISON, "poison")
                 continue
-            return self._open(tx, opener) if may_start(crashes, tx.leases.failures(self.owner)) else None
+            if not may_start(crashes, tx.leases.worst(self.owner)):
+                return None
+            return self._open(tx, opener, is_new=facts is None and session.last_n == opener.session_n)
         return None
 
-    def _open(self, tx: Transaction, opener: Record) -> Claim:
+    def _open(self, tx: Transaction, opener: Record, *, is_new: bool) -> Claim:
         act = Act(actor=self.owner, reason="claim", at=self.at)
         fence = tx.leases.take(opener, owner=self.owner, at=self.at, until=self.at + LEASE)
         if riders := turn.riders(tx, opener):
             turn.enter(tx, opener.id, riders, act, round=len(tx.steps.of(opener.id)) + 1)
         (prompt,) = turn.enter(tx, opener.id, [opener], act, round=0)
-        return Claim(prompt=prompt, fence=fence)
+        return Claim(prompt=prompt, fence=fence, is_new=is_new and not riders)
 
-    def _fail(self, tx: Transaction, prompt: Record, text: str, reason: str) -> None:
-        """End a queued prompt, and what had joined its turn; the person is told once."""
+    def _fail(
+        self, tx: Transaction, prompt: Record, text: str, reason: str, ended: Sequence[Record] | None = None
+    ) -> None:
+        """End a queued prompt, by default with what had joined its turn; the person is told once."""
         act = Act(actor=self.owner, reason=reason, at=self.at)
-        for each in turn.prompts(tx, prompt.id, MessageStatus.PENDING_AGENT):
+        for each in turn.prompts(tx, prompt.id, MessageStatus.PENDING_AGENT) if ended is None else ended:
             advance(tx, each.id, MessageStatus.ERROR, act)
         if prompt.mode == "inject":
             return
@@ -98,6 +102,6 @@ def _opener(tx: Transaction, first: Record) -> Record:
 
 
 def _apart(queued: list[Record]) -> list[Record]:
-    """Those that did not join the turn of another one."""
+    """Those that did not join the turn of another one; none if each names another one, as damaged rows may."""
     ids = {each.id for each in queued}
     return [each for each in queued if each.turn_id == each.id or each.turn_id not in ids]

@@ -12,7 +12,7 @@ its fate: nobody knows which of its prompts is the poison, so all end together, 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 from kesoku.gateway.policy import FAILURES
 from kesoku.messages.lifecycle import Lease
@@ -21,9 +21,9 @@ SUSPECT = FAILURES - 1
 """With so many crashes behind it, a prompt runs alone."""
 
 
-def may_start(crashes: int, beside: Sequence[int]) -> bool:
-    """Whether a prompt with so many crashes may start in a process whose running turns have those of `beside`."""
-    return not beside or max(crashes, *beside) < SUSPECT
+def may_start(crashes: int, beside: int | None) -> bool:
+    """Whether a prompt with so many crashes may start in a process whose running turns have `beside` at the most."""
+    return beside is None or max(crashes, beside) < SUSPECT
 
 
 def charged(held: Collection[Lease], lost: Collection[Lease]) -> Iterator[tuple[Lease, bool]]:

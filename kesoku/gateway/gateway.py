@@ -21,7 +21,7 @@ from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.kinds import Answer, Notice, ToolResult
-from kesoku.messages.lifecycle import Change, Claim, Fence, Interruption, Lease, Serving, Step
+from kesoku.messages.lifecycle import Change, Claim, Fence, Interruption, Serving, Step
 from kesoku.messages.message import Message
 from kesoku.messages.record import Post, Record
 from kesoku.ports import Clock, Store, Subscription, Transaction
@@ -119,11 +119,12 @@ class StoreGateway:
         act = Act(actor=fence.owner, reason="finish", at=self._clock.now())
 
         def operation(tx: Transaction) -> Record:
-            known = stored(tx, answer, act.at)
-            if known is not None:
+            try:
+                turn_id = tx.leases.check(fence).message_id or ""
+            except Deposed:
+                if (known := stored(tx, answer, act.at)) is None:
+                    raise
                 return known
-            tx.leases.check(fence)
-            turn_id = _leased(tx, fence).message_id or ""
             if step is not None:
                 _say(tx, fence, step, said, act.at)
             if metrics:
@@ -184,11 +185,11 @@ class StoreGateway:
 
         def operation(tx: Transaction) -> None:
             try:
-                tx.leases.check(fence)
+                lease = tx.leases.check(fence)
             except Deposed:
                 return
             if requeue:
-                turn.requeue(tx, _leased(tx, fence), act)
+                turn.requeue(tx, lease, act)
             tx.leases.release(fence)
 
         await self._store.write(operation)
@@ -279,13 +280,6 @@ def _insert(
 def _say(tx: Transaction, fence: Fence, step: Step, posts: Sequence[Post], at: int) -> list[Record]:
     tx.steps.add(step)
     return [_insert(tx, post, at, fence) for post in posts]
-
-
-def _leased(tx: Transaction, fence: Fence) -> Lease:
-    lease = tx.leases.get(fence.session_id)
-    if lease is None:
-        raise Deposed(session_id=fence.session_id, generation=fence.generation)
-    return lease
 
 
 def _reply(_about: str, text: str) -> Notice:

@@ -27,8 +27,7 @@ def running(tx: Transaction, session_id: str) -> Record | None:
 
 def prompts(tx: Transaction, turn_id: str, status: MessageStatus = MessageStatus.PROCESSING) -> list[Record]:
     """The prompts of a turn that are in a status, in the order in which they joined."""
-    facts = tx.steps.turn(turn_id)
-    found = (tx.messages.get(each) for each in (facts.prompt_ids if facts else (turn_id,)))
+    found = (tx.messages.get(each) for each in _members(tx, turn_id))
     return [each for each in found if each is not None and each.status is status and turn_id in {each.id, each.turn_id}]
 
 
@@ -38,11 +37,17 @@ def end(tx: Transaction, turn_id: str, status: MessageStatus, act: Act) -> None:
     Raises TransitionRefused where the prompt that opened it does not run.
     """
     advance(tx, turn_id, status, act)
-    facts = tx.steps.turn(turn_id)
-    for each in facts.prompt_ids if facts else ():
+    for each in _members(tx, turn_id):
         if each != turn_id:
             running = {MessageStatus.PROCESSING}
             tx.messages.move(each, status, running, actor=act.actor, reason=act.reason, at=act.at)
+
+
+def _members(tx: Transaction, turn_id: str) -> tuple[str, ...]:
+    """The ids of a turn's prompts. Its opener is one of them, whatever the note of the turn says."""
+    facts = tx.steps.turn(turn_id)
+    noted = facts.prompt_ids if facts else ()
+    return noted if turn_id in noted else (turn_id, *noted)
 
 
 def joins(prompt: Record, opener: Record) -> bool:

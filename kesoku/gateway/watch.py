@@ -12,6 +12,10 @@ from kesoku.gateway.policy import LEASE, SECOND
 from kesoku.messages.lifecycle import Lease
 from kesoku.ports import Clock
 
+_BLINK = 10.0
+"""Seconds between two looks that count at most: whoever did not look for longer stood still as well, or waited for the
+store, and has not seen that others did not renew."""
+
 
 class Liveness(Protocol):
     """Who knows which owners of leases are dead, and which live."""
@@ -30,15 +34,18 @@ class LeaseWatch:
 
     def __init__(self, clock: Clock, presence: Liveness) -> None:
         self._clock, self._presence = clock, presence
-        self._seen: dict[Lease, float] = {}
+        self._still: dict[Lease, float] = {}
+        """For how many seconds each lease was seen unchanged."""
+        self._looked = clock.monotonic()
 
     def lost(self, held: Collection[Lease]) -> frozenset[Lease]:
         """Those of `held` whose owner died, or did not renew them in time."""
         now, at = self._clock.monotonic(), self._clock.now()
-        self._seen = {lease: self._seen.get(lease, now) for lease in held}
+        passed, self._looked = min(now - self._looked, _BLINK), now
+        self._still = {lease: self._still.get(lease, -passed) + passed for lease in held}
         owners = {lease.owner for lease in held if lease.owner}
         dead = {owner for owner in owners if self._presence.is_dead(owner)}
         late = {lease for lease in held if lease.until <= at}
         late = {lease for lease in late if lease.owner and not self._presence.is_alive(lease.owner)}
-        still = {lease for lease, since in self._seen.items() if now - since >= LEASE / SECOND}
+        still = {lease for lease, seconds in self._still.items() if seconds >= LEASE / SECOND}
         return frozenset(late | still | {lease for lease in held if lease.owner in dead})

@@ -95,6 +95,8 @@ class Claim:
 
     prompt: Record
     fence: Fence
+    is_new: bool = False
+    """Whether the prompt was all that there was of its turn: nothing needs to be read to begin with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

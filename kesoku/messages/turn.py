@@ -254,13 +254,16 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+_SIMPLE = frozenset({type(None), str, int, float, bool})
+
+
 def _canonical(value: Any) -> str:
     """JSON with sorted keys, bytes in hex, values with the names of their types and fields."""
     return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False, default=str)
 
 
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, (str, int, float)):
+    if type(value) in _SIMPLE or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, bytes):
         return {"hex": value.hex()}

@@ -172,8 +172,8 @@ class LeaseStore(Protocol):
         """Lease the session for this prompt with the next generation."""
         ...
 
-    def check(self, fence: Fence) -> None:
-        """Raises Deposed unless the lease still has this owner and generation."""
+    def check(self, fence: Fence) -> Lease:
+        """The lease of a fence. Raises Deposed unless it still has this owner and generation."""
         ...
 
     def renew(self, owner: str, *, until: int) -> list[Fence]:
@@ -192,8 +192,8 @@ class LeaseStore(Protocol):
         """Leases with an owner."""
         ...
 
-    def failures(self, owner: str) -> list[int]:
-        """For each lease that this owner holds, how many crashes its turn has behind it."""
+    def worst(self, owner: str) -> int | None:
+        """The most crashes that a turn which this owner runs has behind it; None if it runs none."""
         ...
 
     def stranded(self, *, before: int) -> list[Record]:

@@ -188,12 +188,12 @@ class _Cutter:
         top = self._fit(pos, room)
         found = self._zone(top)
         if found:
-            return self._cut_zone(pos, room, top, *found)
+            return self._cut_zone(pos, room, *found)
         if top == len(self._text):
             return top
         return self._cut_text(pos, self._end_of_zones(pos, top), top)
 
-    def _cut_zone(self, pos: int, room: int, top: int, zone: Zone, shape: _Shape) -> int:
+    def _cut_zone(self, pos: int, room: int, zone: Zone, shape: _Shape) -> int:
         inner = self._fit(pos, room - shape.reserve)
         if inner == len(self._text):
             return inner

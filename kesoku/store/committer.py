@@ -9,9 +9,12 @@ from typing import Any
 
 from kesoku.errors import StoreError, StoreLocked
 from kesoku.ports import Transaction
+from kesoku.store.baton import Baton
 from kesoku.store.cache import RecordCache
 from kesoku.store.engine import Database
+from kesoku.store.memo import Memo
 from kesoku.store.migrations import prepare
+from kesoku.store.queues import recount
 from kesoku.store.transaction import SqlTransaction
 
 GROUP_WEIGHT = 1024 * 1024
@@ -74,9 +77,11 @@ class Committer:
             self.link = database.link(readonly=False)
             undo.callback(self.link.close)
             prepare(database, self.link, self._turnstile)
+            recount(self.link, self._turnstile)
             undo.pop_all()
-        self.cache = RecordCache()
-        self._transaction = SqlTransaction(self.link, self.cache)
+        self.cache, self.baton = RecordCache(), Baton()
+        self._memo = Memo()
+        self._transaction = SqlTransaction(self.link, self.cache, self._memo)
         self._others: object = None
         self._due = self._warned = False
 
@@ -137,28 +142,37 @@ class Committer:
 
     def _run(self, jobs: Sequence[Job]) -> int:
         self.link.begin()
+        self._memo.begin()
         try:
             self._look()
-            count = 0
-            for job in jobs:
-                if not job.run(self._transaction):
-                    return 0
-                count += 1
-                if self.link.weight >= GROUP_WEIGHT:
-                    break
+            with self.baton.held():
+                count = self._perform(jobs)
+            if not count:
+                return 0
             with self.cache.changing(self.link.touched):
                 self.link.commit()
+            self._memo.committed()
         finally:
             self.link.rollback()
         self._note()
         return count
 
+    def _perform(self, jobs: Sequence[Job]) -> int:
+        """How many ran before the group was large enough; none if one raised."""
+        for count, job in enumerate(jobs, 1):
+            if not job.run(self._transaction):
+                return 0
+            if self.link.weight >= GROUP_WEIGHT:
+                return count
+        return len(jobs)
+
     def _look(self) -> None:
-        """Empty the cache if somebody else has written to the file: other processes, and people with an SQL shell."""
+        """Empty the caches if somebody else has written to the file: other processes, and people with an SQL shell."""
         others = self.link.script("PRAGMA data_version")
         if others != self._others:
             self._others = others
             self.cache.clear()
+            self._memo.clear()
 
     def _note(self) -> None:
         """Add what was committed to the length of the log, which all processes share."""

@@ -33,13 +33,25 @@ _NAMED = 5
 
 def damage(link: Link) -> list[str]:
     """One line for each table with damaged rows: how many, in which columns, and which rows the first are."""
+    link.define("is_text", _is_text)
     return [line for table in tables.METADATA.sorted_tables if (line := _line(link, table))]
 
 
+def _is_text(cell: bytes) -> bool:
+    """Whether bytes are text as the store writes it, which keeps lone surrogates."""
+    try:
+        cell.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _line(link: Link, table: Table) -> str | None:
-    wrong = {column.name: f"coalesce({_wrong(table, column)}, 0)" for column in table.columns}
+    rough = {column.name: f"coalesce({_wrong(table, column)}, 0)" for column in table.columns}
+    texts = [column.name for column in table.columns if not isinstance(column.type, Integer)]
+    wrong = rough | {name: f"({rough[name]} OR NOT {_legible(name)})" for name in texts}
     counts = ", ".join(f"sum({each})" for each in wrong.values())
-    anything = " OR ".join(wrong.values())
+    anything = " OR ".join([*rough.values(), f"NOT {_legible(*texts)}"])  # one call a row
     ((number, *found),) = link.script(f"SELECT count(*), {counts} FROM {table.name} WHERE {anything}")  # noqa: S608
     if not number:
         return None
@@ -47,6 +59,12 @@ def _line(link: Link, table: Table) -> str | None:
     columns = ", ".join(name for name, count in zip(wrong, found, strict=True) if count)
     more = ", ..." if number > _NAMED else ""
     return f"{number} damaged row(s) in {table.name} ({columns}): rowid {', '.join(str(row) for (row,) in rows)}{more}"
+
+
+def _legible(*names: str) -> str:
+    """The condition that cells are text together."""
+    cells = " || ".join(f"coalesce({name}, '')" for name in names)
+    return f"is_text(CAST({cells} AS BLOB))"
 
 
 def _wrong(table: Table, column: Column[object]) -> str:

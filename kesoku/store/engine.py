@@ -7,16 +7,18 @@ processes write.
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kesoku.errors import StoreError, StoreReadOnly
+from kesoku.errors import StoreCorrupt, StoreError, StoreFailed, StoreFull, StoreOutdated, StoreReadOnly
 from kesoku.store.failure import Failures
 from kesoku.store.lock import Turnstile
 from kesoku.store.statement import Statement
 
+OLDEST = (3, 35, 0)
+"""The first SQLite with RETURNING, an upsert without a target, and ALTER TABLE DROP COLUMN."""
 PRAGMAS = (
     "synchronous = FULL",
     "foreign_keys = ON",
@@ -25,6 +27,10 @@ PRAGMAS = (
     f"journal_size_limit = {64 * 1024 * 1024}",
 )
 """What every connection is told first."""
+_USED_UP = "SELECT name FROM sqlite_sequence WHERE seq >= 9223372036854775807"
+"""SQLite calls this a full disk, too. No file comes so far by itself."""
+_NO_TEXT = "Could not decode to UTF-8"
+"""What Python's driver says of such a cell, as one flipped bit or a careless program leaves it."""
 _STATEMENT_WEIGHT = 1024
 """Bytes: what one change adds to the log apart from its body; measured, most pages are shared with other changes."""
 
@@ -51,6 +57,13 @@ def plain(value: Any) -> Any:
     return value
 
 
+def _text_or_bytes(cell: bytes) -> str | bytes:
+    try:
+        return cell.decode()
+    except UnicodeDecodeError:
+        return cell
+
+
 class Link:
     """One connection, used by one thread. `weight` estimates the bytes that this transaction has written, `touched`
     says where it changed sessions: at the session_n of the first row."""
@@ -67,10 +80,17 @@ class Link:
         self.touched[session_id] = min(n, self.touched.get(session_id, n))
 
     def rows(self, statement: Statement, **params: Any) -> list[Row]:
-        """Run a statement that returns rows, all of them."""
-        with self._failures:
-            rows: list[Row] = self._run(statement, params).fetchall()
-            return rows
+        """Run a statement that returns rows, all of them. What is marked as text and is none comes as bytes."""
+        try:
+            return self._fetch(statement, params)
+        except StoreFailed as error:
+            if _NO_TEXT not in error.reason:
+                raise
+        self._raw.text_factory = _text_or_bytes  # not always: it makes reading slow
+        try:
+            return self._fetch(statement, params)
+        finally:
+            self._raw.text_factory = str
 
     def row(self, statement: Statement, **params: Any) -> Row | None:
         """The first row, or None."""
@@ -94,6 +114,11 @@ class Link:
         """Run SQL that is no statement of the tables, such as a pragma."""
         with self._failures:
             return list(self._raw.execute(sql).fetchall())
+
+    def define(self, name: str, function: Callable[[Any], Any]) -> None:
+        """Give SQL a function of one argument."""
+        with self._failures:
+            self._raw.create_function(name, 1, function, deterministic=True)
 
     @contextlib.contextmanager
     def patient(self, milliseconds: int) -> Iterator[None]:
@@ -140,27 +165,43 @@ class Link:
         with self._failures:
             self._raw.close()
 
+    def _fetch(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
+        with self._failures:
+            rows: list[Row] = self._run(statement, params).fetchall()
+            return rows
+
     def _run(self, statement: Statement, params: dict[str, Any]) -> Any:
         params.update(statement.defaults)
-        with self._failures:
-            try:
-                return self._raw.execute(statement.sql, params)
-            except UnicodeEncodeError:
-                return self._raw.execute(statement.sql, {name: storable(value) for name, value in params.items()})
+        try:
+            with self._failures:
+                try:
+                    return self._raw.execute(statement.sql, params)
+                except UnicodeEncodeError:
+                    return self._raw.execute(statement.sql, {name: storable(value) for name, value in params.items()})
+        except StoreFull as error:
+            if used_up := self.script(_USED_UP):
+                reason = f"the numbers of its {used_up[0][0]} are used up"
+                raise StoreCorrupt(path=self.path, reason=reason) from error
+            raise
 
     def _weigh(self, statement: Statement, params: dict[str, Any]) -> Statement:
         if self._readonly:
             raise StoreReadOnly(path=self._failures.path, reason="this transaction only reads, use Store.write")
         self.weight += _STATEMENT_WEIGHT
         if statement.bulky:
-            self.weight += sum(len(value) for value in params.values() if isinstance(value, str))
+            self.weight += sum([len(value) for value in params.values() if type(value) is str])
         return statement
 
 
 class Database:
-    """One file and how to connect to it. `module` is the driver: sqlite3, or pysqlite3.dbapi2 with a newer SQLite."""
+    """One file and how to connect to it. `module` is the driver: sqlite3, or pysqlite3.dbapi2 with a newer SQLite.
+
+    Raises StoreOutdated for one that is too old.
+    """
 
     def __init__(self, path: Path, *, module: ModuleType, patience: float) -> None:
+        if module.sqlite_version_info < OLDEST:
+            raise StoreOutdated(path=path, found=module.sqlite_version, needed=".".join(map(str, OLDEST)))
         # One file has one lock, whatever link or working directory it is reached by.
         self.path = Path(os.path.realpath(path))
         self._module, self._patience = module, patience

@@ -25,9 +25,9 @@ queue may be that of one session or of thousands, and what is cheap for the one 
 
 GET = Statement(select(*_LEASE).where(_l.session_id == param("session_id")))
 HELD = Statement(select(*_LEASE).where(_l.owner.is_not(None)))
-FAILURES = Statement(select(_failures).where(_l.owner == param("holder")))
+WORST = Statement(select(_l.failures).where(_l.owner == param("holder")).order_by(_l.failures.desc()).limit(1))
 _fenced = and_(_l.session_id == param("session"), _l.owner == param("holder"), _l.generation == param("term"))
-CHECK = Statement(select(_l.generation).where(_fenced))
+CHECK = Statement(select(*_LEASE).where(_fenced))
 RELEASE = Statement(update(leases).where(_fenced).values(owner=None, lease_until=0))
 RENEW = Statement(
     update(leases)
@@ -36,14 +36,16 @@ RENEW = Statement(
     .returning(_l.session_id, _l.generation)
 )
 _new = insert_into(leases)
+_crashes = select(turns.c.failures).where(turns.c.turn_id == param("message_id")).scalar_subquery()
 TAKE = Statement(
-    _new.values(generation=1)
+    _new.values(generation=1, failures=func.coalesce(_crashes, 0))
     .on_conflict_do_update(
         index_elements=["session_id"],
         set_={
             "message_id": _new.excluded.message_id,
             "owner": _new.excluded.owner,
             "generation": _l.generation + 1,
+            "failures": _new.excluded.failures,
             "claimed_at": _new.excluded.claimed_at,
             "lease_until": _new.excluded.lease_until,
         },
@@ -52,7 +54,9 @@ TAKE = Statement(
     .returning(_l.generation)
 )
 DEPOSE = Statement(
-    _new.values(message_id=None, owner=None, generation=1, claimed_at=0, lease_until=0).on_conflict_do_update(
+    _new.values(
+        message_id=None, owner=None, generation=1, failures=0, claimed_at=0, lease_until=0
+    ).on_conflict_do_update(
         index_elements=["session_id"], set_={"owner": None, "generation": _l.generation + 1, "lease_until": 0}
     )
 )
@@ -158,10 +162,12 @@ class SqlLeaseStore:
             raise StoreConflict(path=self._link.path, reason=f"session {prompt.session_id} has a running turn")
         return Fence(session_id=prompt.session_id, owner=owner, generation=row[0])
 
-    def check(self, fence: Fence) -> None:
-        """Raise Deposed unless the fence is valid."""
-        if self._link.row(CHECK, **_params(fence)) is None:
+    def check(self, fence: Fence) -> Lease:
+        """The lease; raise Deposed unless the fence is valid."""
+        row = self._link.row(CHECK, **_params(fence))
+        if row is None:
             raise Deposed(session_id=fence.session_id, generation=fence.generation)
+        return _lease_of(row)
 
     def renew(self, owner: str, *, until: int) -> list[Fence]:
         """Extend the leases of an owner."""
@@ -184,9 +190,10 @@ class SqlLeaseStore:
         """Leases with an owner."""
         return [_lease_of(row) for row in self._link.rows(HELD)]
 
-    def failures(self, owner: str) -> list[int]:
-        """The crashes behind each prompt that an owner runs."""
-        return [count for (count,) in self._link.rows(FAILURES, holder=owner)]
+    def worst(self, owner: str) -> int | None:
+        """The most crashes behind a prompt that an owner runs."""
+        row = self._link.row(WORST, holder=owner)
+        return None if row is None else int_or(row[0])
 
     def stranded(self, *, before: int) -> list[Record]:
         """Prompts that somebody started and nobody runs."""

@@ -143,6 +143,7 @@ def body_of(message: Message) -> dict[str, Any]:
 
 def placement_of(post: Post, *, session_id: str, at: int, superseded_turn: str | None) -> dict[str, Any]:
     """The columns that say where a message belongs."""
+    status = post.first_status
     return {
         "id": post.message.id,
         "session_id": session_id,
@@ -151,10 +152,10 @@ def placement_of(post: Post, *, session_id: str, at: int, superseded_turn: str |
         "round": post.round,
         "chatbot_id": post.address.chatbot_id,
         "channel_id": post.address.channel_id,
-        "status": post.first_status.value,
+        "status": status.value,
         "mode": post.mode,
         "superseded_turn": superseded_turn,
-        "accepted_at": at if post.first_status is MessageStatus.PENDING_AGENT else None,
+        "accepted_at": at if status is MessageStatus.PENDING_AGENT else None,
     }
 
 

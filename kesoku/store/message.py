@@ -23,6 +23,7 @@ from kesoku.store.mapping import (
     records,
     unarchived,
 )
+from kesoku.store.memo import Memo
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement, insert_into, param
 from kesoku.store.tables import equals, external_ids, message_versions, messages, queues, sessions
@@ -142,12 +143,12 @@ LOAD = Statement(
 class SqlMessageStore:
     """See `kesoku.ports.store.MessageStore`."""
 
-    def __init__(self, link: Link, events: SqlEventLog, cache: RecordCache) -> None:
-        self._link, self._events, self._cache = link, events, cache
+    def __init__(self, link: Link, events: SqlEventLog, cache: RecordCache, memo: Memo | None) -> None:
+        self._link, self._events, self._cache, self._memo = link, events, cache, memo
 
     def insert(self, post: Post, *, session_id: str, at: int, superseded_turn: str | None = None) -> Record:
         """Store a message, its keys and its event."""
-        message = post.message
+        message, status = post.message, post.first_status
         place = placement_of(post, session_id=session_id, at=at, superseded_turn=superseded_turn)
         stored = self._link.change_row(INSERT, **place, **body_of(message))
         if stored is None:
@@ -157,12 +158,12 @@ class SqlMessageStore:
         self._link.change(COUNT, session=session_id, last_n=session_n, last_seq=seq)
         if post.keys:
             self.add_keys(post.address.chatbot_id, post.keys, message.id)
-        self._events.write(message.id, ChangeKind.INSERTED, at=at, after=post.first_status)
+        self._events.write(message.id, ChangeKind.INSERTED, at=at, after=status)
         return Record(
             message=message,
             address=post.address,
             session_id=session_id,
-            status=post.first_status,
+            status=status,
             seq=seq,
             session_n=session_n,
             parent_id=post.parent_id,
@@ -174,8 +175,10 @@ class SqlMessageStore:
 
     def get(self, message_id: str) -> Record | None:
         """The record, or None."""
+        if self._memo is not None and (known := self._memo.get(message_id)) is not None:
+            return known
         row = self._link.row(GET, id=message_id)
-        return None if row is None else record_of(row)
+        return None if row is None else self._noted(record_of(row))
 
     def find(self, chatbot_id: str, keys: Collection[str]) -> Record | None:
         """The record that any of the keys belongs to."""
@@ -202,6 +205,7 @@ class SqlMessageStore:
         self._link.touch(stored.session_id, stored.session_n)
         self._link.change(REWRITE, message_id=message.id, **{name: body[name] for name in _BODY})
         self._events.write(message.id, ChangeKind.REPLACED, at=at, actor=actor)
+        self._forget(message.id)
         return replace(stored, message=message)
 
     def supersede(self, message_id: str, *, by: str) -> None:
@@ -209,6 +213,7 @@ class SqlMessageStore:
         stored = self._known(message_id)
         self._link.touch(stored.session_id, stored.session_n)
         self._link.change(SUPERSEDE, message_id=message_id, by=by)
+        self._forget(message_id)
 
     def move(
         self,
@@ -230,14 +235,14 @@ class SqlMessageStore:
         self._events.write(
             message_id, ChangeKind.MOVED, at=at, before=stored.status, after=to, actor=actor, reason=reason
         )
-        return replace(stored, status=to)
+        return self._noted(replace(stored, status=to))
 
     def place(self, message_id: str, *, turn_id: str, round: int) -> Record:  # noqa: A002
         """Put a prompt into a running turn."""
         stored = self._known(message_id)
         self._link.touch(stored.session_id, stored.session_n)
         self._link.change(PLACE, message_id=message_id, turn_id=turn_id, round=round)
-        return replace(stored, turn_id=turn_id, round=round)
+        return self._noted(replace(stored, turn_id=turn_id, round=round))
 
     def session(self, session_id: str, *, after_n: int = 0, limit: int | None = None) -> list[Record]:
         """Records of a session in order."""
@@ -301,6 +306,13 @@ class SqlMessageStore:
         who = {"chatbot_id": address.chatbot_id, "channel_id": address.channel_id, "author_id": author_id}
         ((here, total, spoken, said),) = self._link.rows(LOAD, **who, since=since, until=until, most=most)
         return Load(here=here, total=total or 0, spoken=spoken, said=said)
+
+    def _noted(self, record: Record) -> Record:
+        return record if self._memo is None else self._memo.put(record)
+
+    def _forget(self, message_id: str) -> None:
+        if self._memo is not None:
+            self._memo.drop(message_id)
 
     def _known(self, message_id: str) -> Record:
         stored = self.get(message_id)

@@ -29,7 +29,8 @@ def _count(link: Link) -> None:
     """To version 3: how often each turn crashed, and how many prompts of each bot wait."""
     link.script("ALTER TABLE turns ADD COLUMN failures INTEGER DEFAULT 0 NOT NULL")
     link.script("UPDATE turns SET failures = l.failures FROM leases AS l WHERE l.message_id = turn_id")
-    link.script("ALTER TABLE leases DROP COLUMN failures")
+    link.script("DROP INDEX leases_held")
+    link.script("CREATE INDEX leases_held ON leases (owner, failures) WHERE owner IS NOT NULL")
     link.script("DROP INDEX messages_queued_of_author")
     link.script("CREATE TABLE queues (chatbot_id TEXT NOT NULL, length INTEGER NOT NULL, PRIMARY KEY (chatbot_id))")
     link.script(

@@ -9,6 +9,7 @@ from typing import Any
 
 from kesoku.errors import StoreError
 from kesoku.ports import Transaction
+from kesoku.store.baton import Baton
 from kesoku.store.cache import RecordCache
 from kesoku.store.committer import Job
 from kesoku.store.engine import Database
@@ -23,8 +24,8 @@ GROUP_JOBS = 16
 class Reader:
     """Runs reading operations; what this process was acknowledged for is in their snapshot."""
 
-    def __init__(self, database: Database, loop: asyncio.AbstractEventLoop, cache: RecordCache) -> None:
-        self._database, self._loop, self._cache = database, loop, cache
+    def __init__(self, database: Database, loop: asyncio.AbstractEventLoop, cache: RecordCache, baton: Baton) -> None:
+        self._database, self._loop, self._cache, self._baton = database, loop, cache, baton
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
 
@@ -48,16 +49,18 @@ class Reader:
     def _main(self) -> None:
         with contextlib.ExitStack() as end:
             transaction: SqlTransaction | None = None
-            while jobs := self._gather():
-                try:
-                    if transaction is None:
-                        link = self._database.link(readonly=True)
-                        end.callback(link.close)
-                        transaction = SqlTransaction(link, self._cache)
-                    self._read(transaction, jobs)
-                except StoreError as error:
-                    for job in jobs:
-                        job.error = error
+            while (first := self._jobs.get()) is not None:
+                with self._baton.held():
+                    jobs = self._gather(first)
+                    try:
+                        if transaction is None:
+                            link = self._database.link(readonly=True)
+                            end.callback(link.close)
+                            transaction = SqlTransaction(link, self._cache)
+                        self._read(transaction, jobs)
+                    except StoreError as error:
+                        for job in jobs:
+                            job.error = error
                 tell(self._loop, _settle, jobs)
 
     def _read(self, transaction: SqlTransaction, jobs: Sequence[Job]) -> None:
@@ -69,12 +72,11 @@ class Reader:
         finally:
             transaction.link.rollback()
 
-    def _gather(self) -> list[Job]:
-        """What is waiting, without waiting for more; empty at the end."""
-        first = self._jobs.get()
-        jobs = [] if first is None else [first]
+    def _gather(self, first: Job) -> list[Job]:
+        """The first and what else is waiting, without waiting for more."""
+        jobs = [first]
         with contextlib.suppress(queue.Empty):
-            while jobs and len(jobs) < GROUP_JOBS:
+            while len(jobs) < GROUP_JOBS:
                 job = self._jobs.get_nowait()
                 if job is None:
                     self._jobs.put(None)

@@ -1,7 +1,7 @@
 """Turns and their steps in SQL: facts, no state."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from sqlalchemy import case, func, literal_column, select, update
@@ -23,8 +23,9 @@ GET = Statement(select(_t.prompt_ids, _t.metrics, _t.failures).where(_t.turn_id 
 OPEN = Statement(
     insert_into(turns, "metrics", "failures")
     .values(session_id=select(messages.c.session_id).where(messages.c.id == param("turn_id")).scalar_subquery())
-    .on_conflict_do_update(index_elements=["turn_id"], set_={"prompt_ids": param("prompt_ids")})
+    .on_conflict_do_nothing(index_elements=["turn_id"])
 )
+EXTEND = Statement(update(turns).where(_t.turn_id == param("id")).values(prompt_ids=param("prompt_ids")))
 MEASURE = Statement(update(turns).where(_t.turn_id == param("id")).values(metrics=param("metrics")))
 COUNT = Statement(
     select(func.count()).select_from(turns).where(_t.session_id == param("session_id"), _t.metrics.is_not(None))
@@ -52,11 +53,15 @@ class SqlStepStore:
 
     def open(self, turn_id: str, prompt_ids: Sequence[str]) -> TurnFacts:
         """Note a turn, or more prompts of it."""
-        known = self.turn(turn_id)
-        before = known or TurnFacts(turn_id=turn_id, prompt_ids=())
-        facts = replace(before, prompt_ids=tuple(dict.fromkeys((*before.prompt_ids, *prompt_ids))))
+        new = tuple(dict.fromkeys(prompt_ids))
+        known = None
+        if not self._link.change(OPEN, turn_id=turn_id, prompt_ids=to_json(new)):
+            known = self.turn(turn_id)
+        if known is None:
+            return TurnFacts(turn_id=turn_id, prompt_ids=new)
+        facts = replace(known, prompt_ids=tuple(dict.fromkeys((*known.prompt_ids, *new))))
         if facts != known:
-            self._link.change(OPEN, turn_id=turn_id, prompt_ids=to_json(facts.prompt_ids))
+            self._link.change(EXTEND, id=turn_id, prompt_ids=to_json(facts.prompt_ids))
         return facts
 
     def turn(self, turn_id: str) -> TurnFacts | None:
@@ -78,7 +83,7 @@ class SqlStepStore:
             n=step.n,
             request=to_json(step.request),
             reply=to_json(step.reply),
-            usage=to_json(asdict(step.usage)),
+            usage=to_json({name: getattr(step.usage, name) for name in _USAGE}),
             at=step.at,
             model=step.model,
             cost=step.cost,

@@ -32,7 +32,7 @@ class SqlStore:
         self._admission = asyncio.Semaphore(ADMITTED)
         self._loop = loop
         self._wake = Wake(database, loop)
-        self._reader = Reader(database, loop, committer.cache)
+        self._reader = Reader(database, loop, committer.cache, committer.baton)
         self._writer = Writer(committer, loop, self._settle)
         self._closing: asyncio.Future[None] | None = None
 
@@ -47,6 +47,7 @@ class SqlStore:
             StoreUnreachable: no such directory, or no permission.
             StoreForeign: the file is something else.
             StoreNewer: a newer Kesoku wrote it.
+            StoreOutdated: this Python's SQLite is too old.
             StoreLocked, StoreFull, StoreReadOnly, StoreCorrupt, StoreFailed: what they say.
         """
         database = Database(Path(path), module=module or driver(), patience=patience)

@@ -209,10 +209,13 @@ leases = Table(
     _optional("message_id"),
     _optional("owner"),
     _number("generation"),
+    _number("failures"),
     _number("claimed_at"),
     _number("lease_until"),
-    Index("leases_held", "owner", sqlite_where=text("owner IS NOT NULL")),
+    Index("leases_held", "owner", "failures", sqlite_where=text("owner IS NOT NULL")),
 )
+"""`failures` are those of the turn when it was claimed, which stay as they are while it runs: `leases_held` knows the
+most of an owner, however much runs."""
 
 turns = Table(
     "turns",

@@ -5,6 +5,7 @@ from kesoku.store.delivery import SqlDeliveryStore
 from kesoku.store.engine import Link
 from kesoku.store.event import SqlEventLog
 from kesoku.store.lease import SqlLeaseStore
+from kesoku.store.memo import Memo
 from kesoku.store.message import SqlMessageStore
 from kesoku.store.question import SqlQuestionStore
 from kesoku.store.session import SqlSessionStore
@@ -15,10 +16,10 @@ from kesoku.store.step import SqlStepStore
 class SqlTransaction:
     """See `kesoku.ports.store.Transaction`. It keeps nothing but its connection, so it serves all operations of it."""
 
-    def __init__(self, link: Link, cache: RecordCache) -> None:
+    def __init__(self, link: Link, cache: RecordCache, memo: Memo | None = None) -> None:
         self.link, self.cache = link, cache
         self.events = SqlEventLog(link)
-        self.messages = SqlMessageStore(link, self.events, cache)
+        self.messages = SqlMessageStore(link, self.events, cache, memo)
         self.sessions = SqlSessionStore(link)
         self.leases = SqlLeaseStore(link)
         self.deliveries = SqlDeliveryStore(link)

@@ -42,7 +42,7 @@ from kesoku.messages.record import Record
 from kesoku.plugins import ADAPTERS, names
 from kesoku.render import MINIMUM_LIMIT
 from kesoku.testing.rig import PATIENCE, Rig, Stage, begin, count, gone, needs, prompts, said, seen, settled, types
-from kesoku.testing.station import until
+from kesoku.testing.waiting import until
 
 _MADE: dict[str, Callable[[str], Any]] = {
     "thought": lambda text: make.thought(text, provider="p", model="m"),
@@ -85,7 +85,7 @@ class AdapterContract:
             raise TypeError(f"{cls.__name__} must leave the contract as it is: {', '.join(taken)}")
 
     @pytest.fixture
-    def station(self, rig: Rig, tmp_path: Path) -> Stage:
+    def runner(self, rig: Rig, tmp_path: Path) -> Stage:
         """Starts and restarts the side of the bot."""
         return Stage(rig, tmp_path)
 
@@ -105,9 +105,9 @@ class AdapterContract:
         assert [name for name in promised if not isinstance(adapter, _PROTOCOLS[name])] == []
         assert not can.drafts or can.live or isinstance(adapter, ShowsDrafts)
 
-    async def test_what_a_person_says_becomes_one_prompt(self, rig: Rig, station: Stage) -> None:
+    async def test_what_a_person_says_becomes_one_prompt(self, rig: Rig, runner: Stage) -> None:
         """K-190..K-193."""
-        async with station.running() as bot:
+        async with runner.running() as bot:
             key = await rig.say("room", "hello bot", by=rig.person)
             (record,) = await prompts(bot, 1)
             assert record.address == rig.address("room")
@@ -119,30 +119,30 @@ class AdapterContract:
                 await rig.say("room", "and now", by=rig.person)
                 assert (await prompts(bot, 2))[0].id == record.id
 
-    async def test_an_answer_is_shown_and_then_delivered(self, rig: Rig, station: Stage) -> None:
+    async def test_an_answer_is_shown_and_then_delivered(self, rig: Rig, runner: Stage) -> None:
         """K-131, K-194..K-197."""
-        async with station.running() as bot:
+        async with runner.running() as bot:
             claim = await begin(rig, bot)
             answer = await bot.finish(claim, "the answer is 42")
             await settled(bot, answer)
             assert await count(rig, "the answer is 42") == 1
 
-    async def test_answers_come_in_order(self, rig: Rig, station: Stage) -> None:
+    async def test_answers_come_in_order(self, rig: Rig, runner: Stage) -> None:
         """K-153, also for what waited while the adapter was down."""
-        await station.gateway.post(station.answer("first answer"))
-        async with station.running() as bot:
+        await runner.gateway.post(runner.answer("first answer"))
+        async with runner.running() as bot:
             for text in ("second answer", "third answer"):
-                last = await bot.gateway.post(station.answer(text))
+                last = await bot.gateway.post(runner.answer(text))
             await settled(bot, last)
             order = [text for text in await rig.shown("room") if "answer" in text]
             assert [each.split("answer")[0].split()[-1] for each in order] == ["first", "second", "third"]
 
-    async def test_nothing_is_sent_again_after_a_restart(self, rig: Rig, station: Stage) -> None:
+    async def test_nothing_is_sent_again_after_a_restart(self, rig: Rig, runner: Stage) -> None:
         """K-154, K-158."""
-        async with station.running() as bot:
-            await settled(bot, await bot.gateway.post(station.answer("only once")))
-        async with station.running() as bot:
-            await settled(bot, await bot.gateway.post(station.answer("later")))
+        async with runner.running() as bot:
+            await settled(bot, await bot.gateway.post(runner.answer("only once")))
+        async with runner.running() as bot:
+            await settled(bot, await bot.gateway.post(runner.answer("later")))
             assert await count(rig, "only once") == 1
 
     @pytest.mark.parametrize("text", ["short", _LONG, _FENCED, "🎸" * 5000, "x" * 5000, "a\n\n" * 900])
@@ -159,9 +159,9 @@ class AdapterContract:
         assert any(each.text.strip() for each in parts)
 
     @pytest.mark.parametrize("kind", ["thought", "tool_call", "notice"])
-    async def test_each_kind_is_presented_as_the_column_says(self, rig: Rig, station: Stage, kind: str) -> None:
+    async def test_each_kind_is_presented_as_the_column_says(self, rig: Rig, runner: Stage, kind: str) -> None:
         """K-198..K-205, K-210..K-213; complaint 79."""
-        async with station.running() as bot:
+        async with runner.running() as bot:
             claim = await begin(rig, bot)
             record = await bot.say(claim, _MADE[kind]("m4rk"))
             await settled(bot, record)
@@ -172,9 +172,9 @@ class AdapterContract:
             else:
                 await seen(rig, "m4rk")
 
-    async def test_a_result_is_presented_as_the_column_says(self, rig: Rig, station: Stage) -> None:
+    async def test_a_result_is_presented_as_the_column_says(self, rig: Rig, runner: Stage) -> None:
         """K-206..K-209, K-159."""
-        async with station.running() as bot:
+        async with runner.running() as bot:
             claim = await begin(rig, bot)
             made = make.tool_call("look", {}, provider="p", model="m")
             call = await bot.say(claim, made)
@@ -191,18 +191,18 @@ class AdapterContract:
                 case _:
                     await seen(rig, "✅")
 
-    async def test_a_reply_notice_is_shown_everywhere(self, rig: Rig, station: Stage) -> None:
+    async def test_a_reply_notice_is_shown_everywhere(self, rig: Rig, runner: Stage) -> None:
         """C-28, K-220."""
-        async with station.running() as bot:
+        async with runner.running() as bot:
             await begin(rig, bot)
             notice = make.notice("you are queued", reason="reply")
-            record = await bot.gateway.post(replace(station.answer(""), message=notice))
+            record = await bot.gateway.post(replace(runner.answer(""), message=notice))
             await settled(bot, record)
             await seen(rig, "you are queued")
 
-    async def test_a_question_is_answered(self, rig: Rig, station: Stage) -> None:
+    async def test_a_question_is_answered(self, rig: Rig, runner: Stage) -> None:
         """By a button where there are buttons, else by its number."""
-        async with station.running() as bot:
+        async with runner.running() as bot:
             claim = await begin(rig, bot)
             call = await bot.say(claim, make.tool_call("rm", {}, provider="p", model="m"))
             question = Question(id="q1", text="Shall I remove it?", choices=("yes", "no"))
@@ -211,9 +211,9 @@ class AdapterContract:
             await rig.choose("room", "no", by=rig.person)
             assert await asyncio.wait_for(asking, PATIENCE) == "no"
 
-    async def test_nothing_of_an_interrupted_turn_stays_live(self, rig: Rig, station: Stage) -> None:
+    async def test_nothing_of_an_interrupted_turn_stays_live(self, rig: Rig, runner: Stage) -> None:
         """K-246."""
-        async with station.running() as bot:
+        async with runner.running() as bot:
             claim = await begin(rig, bot)
             await settled(bot, await bot.say(claim, _MADE["thought"]("m4rk")))
             await bot.gateway.interrupt(claim.prompt.session_id, by="test", reason="stopped")
@@ -221,81 +221,81 @@ class AdapterContract:
             if rig.manifest.visibility.thought in live and rig.manifest.capabilities.deletes:
                 await until(lambda: gone(rig, "m4rk"), what="the live status goes", seconds=PATIENCE)
 
-    async def test_what_was_said_while_the_bot_was_down_comes_in(self, rig: Rig, station: Stage) -> None:
+    async def test_what_was_said_while_the_bot_was_down_comes_in(self, rig: Rig, runner: Stage) -> None:
         """Each message once, and none of them interrupts another."""
         needs(rig, rig.manifest.capabilities.catch_up, "catching up")
-        async with station.running() as bot:
+        async with runner.running() as bot:
             await rig.say("room", "before", by=rig.person)
             await prompts(bot, 1)
         for text in ("meanwhile one", "meanwhile two"):
             await rig.say("room", text, by=rig.person)
-        async with station.running() as bot:
+        async with runner.running() as bot:
             found = await prompts(bot, 3)
             for text, record in zip(("meanwhile one", "meanwhile two"), found[1:], strict=True):
                 assert text in record.message.rendered
             assert {each.superseded_turn for each in found[1:]} == {None}
 
-    async def test_it_ends_when_cancelled_and_runs_again(self, rig: Rig, station: Stage) -> None:
+    async def test_it_ends_when_cancelled_and_runs_again(self, rig: Rig, runner: Stage) -> None:
         """`run` is resumable."""
         for text in ("one", "two"):
-            async with station.running() as bot:
+            async with runner.running() as bot:
                 await rig.say("room", f"message {text}", by=rig.person)
                 await said(bot, f"message {text}")
 
-    async def test_a_stranger_is_told_how_to_get_in_and_nothing_is_kept(self, rig: Rig, station: Stage) -> None:
+    async def test_a_stranger_is_told_how_to_get_in_and_nothing_is_kept(self, rig: Rig, runner: Stage) -> None:
         """N-21; complaint 163."""
         needs(rig, not rig.manifest.capabilities.local, "a gate")
-        async with station.running() as bot:
+        async with runner.running() as bot:
             await rig.say("room", "let me in", by=rig.stranger)
             await seen(rig, rig.stranger)
             await rig.say("room", "hello", by=rig.person)
             assert [each for each in await prompts(bot, 1) if "let me in" in each.message.rendered] == []
 
-    async def test_a_bot_is_not_heard(self, rig: Rig, station: Stage) -> None:
+    async def test_a_bot_is_not_heard(self, rig: Rig, runner: Stage) -> None:
         """Complaints 105 to 107."""
         needs(rig, not rig.manifest.capabilities.local, "other bots")
-        async with station.running() as bot:
+        async with runner.running() as bot:
             await rig.say("room", "beep", by=rig.person, bot=True)
             await rig.say("room", "hello", by=rig.person)
             assert [each for each in await prompts(bot, 1) if "beep" in each.message.rendered] == []
 
     @pytest.mark.parametrize("kind", ["retry", "arrived", "lost"])
-    async def test_a_failed_send_is_made_good(self, rig: Rig, station: Stage, kind: str) -> None:
+    async def test_a_failed_send_is_made_good(self, rig: Rig, runner: Stage, kind: str) -> None:
         """K-152, N-02: once where the platform can tell, at most twice elsewhere."""
         can = rig.manifest.capabilities
         needs(rig, not can.local, "a network")
-        async with station.running() as bot:
+        async with runner.running() as bot:
             await begin(rig, bot)
             await rig.fail("room", kind)
-            record = await bot.gateway.post(station.answer("made good"))
+            record = await bot.gateway.post(runner.answer("made good"))
             await settled(bot, record)
             blind = kind == "arrived" and not can.key_window and not can.find
             assert await count(rig, "made good") in ({1, 2} if blind else {1})
 
-    async def test_a_refusal_ends_in_error(self, rig: Rig, station: Stage) -> None:
+    async def test_a_refusal_ends_in_error(self, rig: Rig, runner: Stage) -> None:
         """N-01; complaint 37."""
         needs(rig, not rig.manifest.capabilities.local, "a network")
-        async with station.running() as bot:
+        async with runner.running() as bot:
             await begin(rig, bot)
             await rig.fail("room", "refuse")
-            record = await bot.gateway.post(station.answer("never seen"))
+            record = await bot.gateway.post(runner.answer("never seen"))
             await settled(bot, record, MessageStatus.ERROR)
             assert await count(rig, "never seen") == 0
 
-    async def test_typing_is_on_during_a_turn_and_off_before_its_answer(self, rig: Rig, station: Stage) -> None:
+    async def test_typing_is_on_during_a_turn_and_off_before_its_answer(self, rig: Rig, runner: Stage) -> None:
         """K-155; complaints 91 to 93."""
         needs(rig, rig.manifest.capabilities.typing, "typing")
-        async with station.running() as bot:
+        async with runner.running() as bot:
             claim = await begin(rig, bot)
             await until(lambda: types(rig), what="typing is on", seconds=PATIENCE)
             await settled(bot, await bot.finish(claim, "done"))
             await asyncio.sleep(0.05)  # long enough for a call that should not come
             assert (await rig.typing("room"))[-1] is False
 
-    async def test_a_live_status_shows_the_turn_and_goes_with_the_answer(self, rig: Rig, station: Stage) -> None:
+    async def test_a_live_status_shows_the_turn_and_goes_with_the_answer(self, rig: Rig, runner: Stage) -> None:
         """K-157, K-159, K-237."""
         needs(rig, rig.manifest.capabilities.live, "a live status")
-        async with station.running() as bot:
+        async with runner.running() as bot:
             claim = await begin(rig, bot)
             call = await bot.say(claim, make.tool_call("search", {"q": "m4rk"}, provider="p", model="m"))
             await seen(rig, "search")
@@ -305,11 +305,11 @@ class AdapterContract:
             await settled(bot, await bot.finish(claim, "done"))
             await seen(rig, "done")
 
-    async def test_an_edit_and_a_deletion_change_what_is_shown(self, rig: Rig, station: Stage) -> None:
+    async def test_an_edit_and_a_deletion_change_what_is_shown(self, rig: Rig, runner: Stage) -> None:
         """Deleting what is gone is fine."""
         can = rig.manifest.capabilities
         needs(rig, can.edits, "edits")
-        async with station.running() as bot:
+        async with runner.running() as bot:
             await begin(rig, bot)
             sent = await bot.adapter.send(rig.address("room"), Outgoing(text="before"), "key-of-an-edit")
             await bot.adapter.edit(rig.address("room"), sent.platform_ids[0], Outgoing(text="behind"))
@@ -320,11 +320,11 @@ class AdapterContract:
                     await bot.adapter.delete(rig.address("room"), sent.platform_ids[0])
                 assert await count(rig, "behind") == 0
 
-    async def test_a_key_is_honoured_or_can_be_looked_up(self, rig: Rig, station: Stage) -> None:
+    async def test_a_key_is_honoured_or_can_be_looked_up(self, rig: Rig, runner: Stage) -> None:
         """N-02."""
         can = rig.manifest.capabilities
         needs(rig, bool(can.key_window or can.find), "send keys")
-        async with station.running() as bot:
+        async with runner.running() as bot:
             await begin(rig, bot)
             address, since = rig.address("room"), bot.clock.now() / 1e6 - 60
             first = await bot.adapter.send(address, Outgoing(text="keyed"), "abcdefghijklmnopqrstuvwx")
@@ -338,10 +338,10 @@ class AdapterContract:
                 assert again.platform_ids == first.platform_ids
                 assert await count(rig, "keyed") == 1
 
-    async def test_a_file_is_sent_by_name(self, rig: Rig, station: Stage) -> None:
+    async def test_a_file_is_sent_by_name(self, rig: Rig, runner: Stage) -> None:
         """K-151; a path outside of the workspace is named and not sent."""
         needs(rig, rig.manifest.capabilities.media_out, "files")
-        async with station.running() as bot:
+        async with runner.running() as bot:
             claim = await begin(rig, bot)
             (bot.workspace / "plot.txt").write_text("data")
             text = "Here it is.\n\n[file: plot.txt]\n\n[file: /etc/hostname]"

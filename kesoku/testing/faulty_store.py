@@ -6,7 +6,7 @@
     store = FaultyStore(MemoryStore(), clock, plan=random_faults(seed=7, chance=0.1), hints=Hints.DROPPED)
 
 Operations go by the names of the functions that make them, such as `StoreGateway.claim`, `Claiming.claims`,
-`Ledger.sent`, `Outbox.run`; see `name_of`. Time is that of the clock, so a virtual one makes every test fast.
+`Ledger.sent`, `Backlog.snapshot`; see `name_of`. Time is that of the clock, so a virtual one makes every test fast.
 """
 
 import asyncio

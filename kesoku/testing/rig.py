@@ -18,9 +18,11 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Claim
 from kesoku.messages.record import Post, Record
 from kesoku.ports import Store
+from kesoku.testing.adapter_runner import AdapterRunner
+from kesoku.testing.clock import WallClock
+from kesoku.testing.fakes import FakePresence
 from kesoku.testing.memory import MemoryStore
-from kesoku.testing.presence import NullPresence
-from kesoku.testing.station import Station, WallClock, until
+from kesoku.testing.waiting import until
 
 PATIENCE = 10.0
 """Seconds within which a loopback platform must show what was done."""
@@ -74,12 +76,12 @@ class Stage:
     def __init__(self, rig: Rig, folder: Path, store: Store | None = None) -> None:
         self._rig, self._folder = rig, folder
         self.store, self.clock = store or MemoryStore(), WallClock()
-        self.gateway = StoreGateway(self.store, self.clock, BusyPolicy(), NullPresence(), poll=0.05)
+        self.gateway = StoreGateway(self.store, self.clock, BusyPolicy(), FakePresence(), poll=0.05)
 
-    def stopped(self) -> Station:
-        """A station that does not run."""
+    def stopped(self) -> AdapterRunner:
+        """A runner that was not started."""
         rig = self._rig
-        return Station(
+        return AdapterRunner(
             manifest=rig.manifest,
             store=self.store,
             gateway=self.gateway,
@@ -92,10 +94,10 @@ class Stage:
         )
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[Station]:
-        """A station that runs; leaving it stops adapter and outbox within the time of a shutdown."""
-        async with self.stopped() as station:
-            yield station
+    async def running(self) -> AsyncIterator[AdapterRunner]:
+        """A started runner; leaving it stops adapter and outbox within the time of a shutdown."""
+        async with self.stopped() as runner:
+            yield runner
 
     def answer(self, text: str) -> Post:
         """An answer for the room that belongs to no turn."""
@@ -108,19 +110,19 @@ def needs(rig: Rig, has: bool, what: str) -> None:
         pytest.skip(f"{rig.manifest.name} has not declared {what}")
 
 
-async def begin(rig: Rig, bot: Station) -> Claim:
+async def begin(rig: Rig, bot: AdapterRunner) -> Claim:
     """A person says something and its turn begins."""
     await rig.say("room", "go", by=rig.person)
     await until(lambda: queued(bot), what="the prompt arrives", seconds=PATIENCE)
     return await bot.claim()
 
 
-async def queued(bot: Station) -> bool:
+async def queued(bot: AdapterRunner) -> bool:
     """Whether a prompt waits."""
     return any(each.status is MessageStatus.PENDING_AGENT for each in await _stored_prompts(bot))
 
 
-async def prompts(bot: Station, number: int) -> list[Record]:
+async def prompts(bot: AdapterRunner, number: int) -> list[Record]:
     """All prompts, once there are so many."""
     await until(lambda: _at_least(bot, number), what=f"{number} prompts", seconds=PATIENCE)
     found = await _stored_prompts(bot)
@@ -128,7 +130,7 @@ async def prompts(bot: Station, number: int) -> list[Record]:
     return found
 
 
-async def said(bot: Station, text: str) -> None:
+async def said(bot: AdapterRunner, text: str) -> None:
     """Wait until a prompt with this text is stored."""
 
     async def there() -> bool:
@@ -137,7 +139,7 @@ async def said(bot: Station, text: str) -> None:
     await until(there, what=f"{text!r} arrives", seconds=PATIENCE)
 
 
-async def settled(bot: Station, record: Record, status: MessageStatus = MessageStatus.DELIVERED) -> None:
+async def settled(bot: AdapterRunner, record: Record, status: MessageStatus = MessageStatus.DELIVERED) -> None:
     """Wait until a record stands where it should."""
 
     async def there() -> bool:
@@ -170,10 +172,10 @@ async def types(rig: Rig) -> bool:
     return (await rig.typing("room"))[-1:] == [True]
 
 
-async def _at_least(bot: Station, number: int) -> bool:
+async def _at_least(bot: AdapterRunner, number: int) -> bool:
     return len(await _stored_prompts(bot)) >= number
 
 
-async def _stored_prompts(bot: Station) -> list[Record]:
+async def _stored_prompts(bot: AdapterRunner) -> list[Record]:
     changes = await bot.store.read(lambda tx: tx.events.after(0, 1000))
     return [each.record for each in changes if each.kind == "inserted" and each.record.kind == "user_prompt"]

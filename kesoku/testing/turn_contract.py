@@ -146,7 +146,7 @@ class TurnContract:
         await store.write(lambda tx: tx.leases.release(fences[0]))
         fences.append(await take(store, second, owner="w2"))
         await store.write(lambda tx: tx.leases.release(fences[0]))
-        await store.write(lambda tx: tx.leases.check(fences[1]))
+        assert (await store.write(lambda tx: tx.leases.check(fences[1]))).message_id == second.id
         assert [fence.generation for fence in fences] == [1, 2]
         with pytest.raises(Deposed):
             await store.write(lambda tx: tx.leases.check(fences[0]))
@@ -168,7 +168,7 @@ class TurnContract:
         facts = await store.read(lambda tx: [tx.steps.turn(each.id) for each in (first, second)])
         assert [each.failures for each in facts if each] == [2, 2]
 
-    async def test_an_owner_is_asked_for_the_failures_of_all_that_it_runs(self, store: Store) -> None:
+    async def test_an_owner_is_asked_for_the_most_failures_of_what_it_runs(self, store: Store) -> None:
         for session, crashes in (("s1", 2), ("s2", 0), ("s3", 1)):
             (record,) = await store.write(add(prompt(), session=session))
             for _ in range(crashes):
@@ -176,8 +176,7 @@ class TurnContract:
                 await depose(store, session, failed=True)
             await take(store, record, owner="w2" if session == "s3" else "w1")
         owners = ("w1", "w2", "dead")
-        found = await store.read(lambda tx: [sorted(tx.leases.failures(owner)) for owner in owners])
-        assert found == [[0, 2], [1], []]
+        assert await store.read(lambda tx: [tx.leases.worst(owner) for owner in owners]) == [2, 1, None]
 
     async def test_leases_are_renewed_by_their_owner(self, store: Store) -> None:
         fences = []

@@ -1,4 +1,4 @@
-"""What may go wrong in a world, one thing at a time, and what the judge must say about it."""
+"""One broken state for each rule of the crash kit, and what `check` must report about it."""
 
 import os
 from dataclasses import dataclass
@@ -42,6 +42,7 @@ TAKE = (
 )
 CRASHED = "UPDATE turns SET failures = {} WHERE turn_id = :prompt"
 LOSE = f"UPDATE leases SET owner = NULL, generation = generation + 1 {LEASE_OF_PROMPT}"
+RELEASE = "UPDATE leases SET owner = NULL WHERE owner = 'a'"
 GIVE_BACK = f"UPDATE leases SET owner = NULL {LEASE_OF_PROMPT}"
 
 CASES = {
@@ -230,8 +231,8 @@ CASES = {
         says="nothing of it was ever sent",
         damage=both(
             sql("DELETE FROM deliveries WHERE message_id = :answer"),
-            lambda world: world.edit(
-                world.scene.journal("keyed"), lambda lines: [line for line in lines if line["op"] != "send"]
+            lambda recorded: recorded.edit(
+                recorded.layout.journal("keyed"), lambda lines: [line for line in lines if line["op"] != "send"]
             ),
             sql("DELETE FROM deliveries WHERE chatbot_id = 'keyed'"),
         ),
@@ -312,6 +313,20 @@ CASES = {
         says="not one at a time",
         damage=sql(CRASHED.format(3), TAKE, GIVE_BACK, who="a"),
     ),
+    "a suspect in company": Case(
+        breaks="I12",
+        says="that it must run alone",
+        damage=sql(CRASHED.format(2), TAKE, TAKE.replace(":prompt", ":blind"), RELEASE, who="a"),
+    ),
+    "away from a crash": Case(
+        breaks="I4 I5 I6 I11 I12",
+        says="which crashed with it, waits",
+        damage=sql(
+            "UPDATE messages SET status = 'pending_agent' WHERE id = (SELECT turn_id FROM messages WHERE id = :joined)",
+            "UPDATE messages SET status = 'pending_agent', turn_id = :prompt WHERE id = :joined",
+            "UPDATE messages SET status = 'processing' WHERE id = :joined",
+        ),
+    ),
     "counted from anew": Case(
         breaks="I12",
         says="and was begun again",
@@ -348,7 +363,9 @@ CASES = {
     "miscounted": Case(
         breaks="I13", says="wait for {chatbot_id} by its counter", damage=sql("UPDATE queues SET length = length + 1")
     ),
-    "a file gone": Case(breaks="I13", says="is not there", damage=lambda world: Path(world.ids["file"]).unlink()),
-    "a file cut": Case(breaks="I13", says="bytes and not", damage=lambda world: os.truncate(world.ids["file"], 1)),
+    "a file gone": Case(breaks="I13", says="is not there", damage=lambda recorded: Path(recorded.ids["file"]).unlink()),
+    "a file cut": Case(
+        breaks="I13", says="bytes and not", damage=lambda recorded: os.truncate(recorded.ids["file"], 1)
+    ),
     "a file changed": Case(breaks="I13", says="whose content", damage=overwritten, final=True),
 }

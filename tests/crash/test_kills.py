@@ -7,19 +7,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from kesoku.testing.crash import Plan, Platform, Point, When, run
+from kesoku.testing.clock import FastClock
+from kesoku.testing.crash import Plan, Platform, Point, Side, Tripwire, run
 from kesoku.testing.crash.actor import Role
 from kesoku.testing.crash.chat import kill_chats
-from kesoku.testing.crash.clock import FastClock
-from kesoku.testing.crash.fate import Fates
+from kesoku.testing.crash.schedule import KillSchedule
 from kesoku.testing.crash.trace import Trace, Traces
+from kesoku.testing.waiting import becomes
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(600)
 
 COMMITS = {
     "Claiming.claims",
@@ -45,7 +45,7 @@ def test_fifty_kills(tmp_path: Path) -> None:  # I1 to I14
     assert sum(report.kills.values()) >= plan.kills
     assert {"point", "random"} <= report.kills.keys()
     assert report.stops, f"seed {plan.seed}: no worker was taken over that lived and stood still"
-    points = {f"{when} {name}" for name in COMMITS for when in ("before", "after")}
+    points = {f"{side} {name}" for name in COMMITS for side in ("before", "after")}
     assert {point for point in points if not report.points.get(point)} == set(), f"seed {plan.seed}"
 
 
@@ -62,21 +62,21 @@ def test_killed_chats_go_on(tmp_path: Path) -> None:  # complaints 21 23 24
 def test_nobody_outlives_the_harness(tmp_path: Path, how: signal.Signals, code: int) -> None:
     program = subprocess.Popen([*CLI, "--keep", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     with program:
-        becomes(lambda: len(born(tmp_path)) > 5)
+        becomes(lambda: len(born(tmp_path)) > 5, seconds=90)
         program.send_signal(how)
-        assert program.wait(90) == code
+        assert program.wait(300) == code
         assert program.stderr is not None
         assert program.stderr.read() == b""  # no progress where nobody looks on
-    becomes(lambda: not any(map(lives, born(tmp_path))))
+    becomes(lambda: not any(map(lives, born(tmp_path))), seconds=90)
 
 
 @pytest.mark.slow
 def test_nobody_outlives_a_run_that_fails(tmp_path: Path) -> None:
-    def told(kills: int) -> None:
+    def progress(kills: int) -> None:
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        run(Plan(seed=1), folder=tmp_path, told=told)
+        run(Plan(seed=1), folder=tmp_path, progress=progress)
     assert len(born(tmp_path)) > 5
     assert not any(map(lives, born(tmp_path)))
 
@@ -84,7 +84,7 @@ def test_nobody_outlives_a_run_that_fails(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_program_tells_of_a_violation(tmp_path: Path) -> None:
     command = [*CLI, "--planted", "ack before commit", "--json", "--keep", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=150)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1, done.stderr
     report = json.loads(done.stdout)
     assert report["seed"] == 1
@@ -92,20 +92,26 @@ def test_the_program_tells_of_a_violation(tmp_path: Path) -> None:
 
 
 def test_the_points_where_fewest_died_come_first() -> None:
-    fates, dice, commit = Fates(), random.Random(1), "StoreGateway.finish"
-    before, after = Point(commit, When.BEFORE), Point(commit, When.AFTER)
-    for point in (before, after, Point(commit, When.ASKED)):
-        fates.passed(point, "worker-0", Role.WORKER)
-    given = [tripwire for _ in range(20) if (tripwire := fates.of("worker-1", Role.WORKER, dice).tripwire)]
+    schedule, dice, commit = KillSchedule(), random.Random(1), "StoreGateway.finish"
+    before, after = Point(commit, Side.BEFORE), Point(commit, Side.AFTER)
+    for point in (before, after, Point(commit, Side.ASKED)):
+        schedule.passed(point, "worker-0", Role.WORKER)
+    given = [tripwire for _ in range(3) if (tripwire := schedule.of("worker-1", Role.WORKER, dice).tripwire)]
     assert {tripwire.point for tripwire in given[:2]} == {before, after}, "no two at the same place"
     for tripwire in given:
-        fates.over(tripwire)
-    fates.died[before] += 1
-    assert fates.missing == [after]
-    next_ones = [fates.of("worker-1", Role.WORKER, dice, spare=True).tripwire for _ in range(5)]
+        schedule.over(tripwire, None)
+    schedule.over(None, before)
+    assert schedule.missing == [after]
+    next_ones = [schedule.of("worker-1", Role.WORKER, dice, spare=True).tripwire for _ in range(5)]
     assert next(each.point for each in next_ones if each) == after
-    fates.died[after] += 1
-    assert fates.of("worker-1", Role.WORKER, dice, spare=True).tripwire is None, "it has no more to show"
+    schedule.over(None, after)
+    assert schedule.of("worker-1", Role.WORKER, dice, spare=True).tripwire is None, "it has no more to show"
+    schedule.passed(late := Point("late", Side.AFTER), "worker-1", Role.WORKER)
+    assert schedule.wants("worker-2", Role.WORKER)
+    assert not schedule.wants("poster", Role.POSTER)
+    for _ in range(3):
+        schedule.over(Tripwire(point=late), None)
+    assert not schedule.missing, "it is met too seldom"
 
 
 def test_a_line_that_was_cut_off_is_read_once_it_is_whole(tmp_path: Path) -> None:
@@ -144,11 +150,3 @@ def lives(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except (ProcessLookupError, FileNotFoundError):
         return False
-
-
-def becomes(reached: Callable[[], object], *, seconds: float = 90) -> None:
-    """Wait for something that other processes do."""
-    deadline = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)

@@ -12,46 +12,47 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import DeliveryState
 from kesoku.messages.record import Record
 from kesoku.ports import Store
-from kesoku.testing.bench import EVERYTHING
+from kesoku.testing.adapter_runner import AdapterRunner
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.disk import small_disk
+from kesoku.testing.gateway_harness import EVERYTHING
 from kesoku.testing.model import Line, ScriptedModel
-from kesoku.testing.office import Office
 from kesoku.testing.platform import RecordedPlatform
 from kesoku.testing.recording import PLAIN, recording_manifest
-from kesoku.testing.station import Station, until
+from kesoku.testing.waiting import until
 
 BOT = "discord"
 ROOM, HALL = "room", "hall"
 
 
 class Bot:
-    """One bot; `clock` is virtual, and `station` its latest adapter with its outbox."""
+    """One bot; `clock` is virtual, and `runner` its latest adapter with its outbox."""
 
-    def __init__(self, office: Office, platform: RecordedPlatform, model: ScriptedModel, folder: Path) -> None:
-        self.office, self.platform, self.model, self.folder = office, platform, model, folder
-        self.store, self.clock = office.store, office.clock
-        self.station: Station | None = None
+    def __init__(self, harness: AgentHarness, platform: RecordedPlatform, model: ScriptedModel, folder: Path) -> None:
+        self.harness, self.platform, self.model, self.folder = harness, platform, model, folder
+        self.store, self.clock = harness.store, harness.clock
+        self.runner: AdapterRunner | None = None
 
     @asynccontextmanager
-    async def restarted(self) -> AsyncIterator[Station]:
+    async def restarted(self) -> AsyncIterator[AdapterRunner]:
         """A fresh adapter with its outbox, in place of the one that ran before."""
         manifest = recording_manifest(
             name=BOT, platform=self.platform, visibility=PLAIN, key_window=60.0, media_out=True, max_file=1_000_000
         )
-        if self.station is not None:
-            await self.station.__aexit__(None, None, None)
-        self.station = Station(
-            manifest=manifest, store=self.store, gateway=self.office.gateway, clock=self.clock, folder=self.folder
+        if self.runner is not None:
+            await self.runner.__aexit__(None, None, None)
+        self.runner = AdapterRunner(
+            manifest=manifest, store=self.store, gateway=self.harness.gateway, clock=self.clock, folder=self.folder
         )
-        async with self.station as running:
+        async with self.runner as running:
             yield running
 
-    async def shows(self, channel: str, text: str, *, turn: float = 0.0) -> list[str]:
-        """Wait until people see a text, letting `turn` virtual seconds pass at each look; what they see then."""
+    async def shows(self, channel: str, text: str, *, advance: float = 0.0) -> list[str]:
+        """Wait until people see a text, letting `advance` virtual seconds pass at each look; what they see then."""
 
         async def shown() -> bool:
-            if turn:
-                await self.clock.advance(turn)
+            if advance:
+                await self.clock.advance(advance)
             return any(text in each for each in self.platform.texts(channel))
 
         await until(shown, what=f"{text!r} is shown; there is {self.platform.texts()}")
@@ -66,13 +67,13 @@ class Bot:
 
         await until(there, what="a part waits for another attempt")
 
-    async def settled(self, *, turn: float = 0.0) -> None:
+    async def settled(self, *, advance: float = 0.0) -> None:
         """Wait until no message waits for anything."""
         open_ = {MessageStatus.PENDING_AGENT, MessageStatus.PROCESSING, MessageStatus.PENDING}
 
         async def over() -> bool:
-            if turn:
-                await self.clock.advance(turn)
+            if advance:
+                await self.clock.advance(advance)
             return not any(each.status in open_ for each in await self.records())
 
         await until(over, what="everything is settled")
@@ -85,14 +86,14 @@ class Bot:
 
 @asynccontextmanager
 async def bot_at_work(store: Store, folder: Path, *lines: Line, **options: Any) -> AsyncIterator[Bot]:
-    """A bot at work; `options` are those of an Office, `owner` names its process, `platform` is what people see."""
+    """A bot at work; `options` go to `AgentHarness`, `owner` names its process, `platform` is what people see."""
     owner = options.pop("owner", "w1")
     model = ScriptedModel(*lines)
     platform = options.pop("platform", None) or RecordedPlatform(honours_keys=True)
-    office = Office(model, store=store, **options)
-    office.approver = Approvals(store, office.clock)  # type: ignore[assignment]
-    bot = Bot(office, platform, model, folder)
-    async with office.at_work(owner), bot.restarted():
+    harness = AgentHarness(model, store=store, **options)
+    harness.approver = Approvals(store, harness.clock)  # type: ignore[assignment]
+    bot = Bot(harness, platform, model, folder)
+    async with harness.at_work(owner), bot.restarted():
         yield bot
 
 

@@ -9,11 +9,11 @@ from kesoku.agent.limits import TurnLimits
 from kesoku.gateway import FloodBounds, Presence, StoreGateway
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.record import Address
-from kesoku.testing.bench import Bench
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.clock import settle
+from kesoku.testing.gateway_harness import GatewayHarness
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import Held, ScriptedModel, call, reply
-from kesoku.testing.office import Office
 from kesoku.testing.platform import Fault
 from kesoku.tools.tool import Effect, tool
 
@@ -27,22 +27,22 @@ jumps = pytest.mark.parametrize("jump", [HOUR, -HOUR], ids=["forward", "back"])
 @jumps
 async def test_a_turn_that_runs_is_left_to_its_living_owner(jump: float) -> None:
     held = Held()
-    office = Office(ScriptedModel(held))
-    office.presence.alive |= {"one", "two"}
-    said = await office.say()
-    async with office.at_work("one"):
+    harness = AgentHarness(ScriptedModel(held))
+    harness.presence.alive |= {"one", "two"}
+    said = await harness.say()
+    async with harness.at_work("one"):
         await settle()
-        async with office.at_work("two"):
+        async with harness.at_work("two"):
             for _ in range(3):
-                office.clock.jump(jump)
-                await office.clock.advance(12.0)
+                harness.clock.jump(jump)
+                await harness.clock.advance(12.0)
             held.release.set()
-            assert (await office.answered(said)).message.rendered == "late"
-    assert [each.reason for each in await office.events() if each.after is S.PROCESSING] == ["claim"]
+            assert (await harness.answered(said)).message.rendered == "late"
+    assert [each.reason for each in await harness.events() if each.after is S.PROCESSING] == ["claim"]
 
 
 async def test_an_owner_that_stands_still_is_not_waited_for_in_any_case() -> None:
-    bench = Bench(MemoryStore())
+    bench = GatewayHarness(MemoryStore())
     bench.presence.alive.add("stopped")
     said = await bench.say()
     await bench.claim("stopped")
@@ -56,18 +56,18 @@ async def test_an_owner_that_stands_still_is_not_waited_for_in_any_case() -> Non
 
 
 async def test_a_lease_from_the_future_of_an_unknown_process_ends_in_half_a_minute() -> None:
-    office = Office(ScriptedModel("hello again"))
-    said = await office.say()
-    await office.claim("of another host")
-    office.clock.jump(-HOUR)
-    async with office.at_work():
-        await office.clock.advance(35.0)
-        assert (await office.answered(said)).message.rendered == "hello again"
+    harness = AgentHarness(ScriptedModel("hello again"))
+    said = await harness.say()
+    await harness.claim("of another host")
+    harness.clock.jump(-HOUR)
+    async with harness.at_work():
+        await harness.clock.advance(35.0)
+        assert (await harness.answered(said)).message.rendered == "hello again"
 
 
 @jumps
 async def test_files_tell_the_living_from_the_dead_whatever_the_clock_says(tmp_path: Path, jump: float) -> None:
-    bench = Bench(MemoryStore())
+    bench = GatewayHarness(MemoryStore())
     with Presence(tmp_path) as mine, Presence(tmp_path) as other:
         gateway = StoreGateway(bench.store, bench.clock, bench.policy, mine)
         said = await bench.say()
@@ -94,7 +94,7 @@ async def test_a_part_that_waits_for_its_next_attempt_does_not_wait_for_an_hour(
 
 @jumps
 async def test_a_person_who_wrote_much_may_write_again_in_a_minute(jump: float) -> None:
-    bench = Bench(MemoryStore(), bounds=FloodBounds(per_person_per_minute=3))
+    bench = GatewayHarness(MemoryStore(), bounds=FloodBounds(per_person_per_minute=3))
     for _ in range(4):
         last = await bench.say()
     assert last.kind == "notice"
@@ -110,13 +110,13 @@ async def test_a_question_is_open_for_its_time_at_most(jump: float) -> None:
         """Never runs."""
         return "swept"
 
-    office = Office(ScriptedModel(reply(call("sweep")), "so be it"), tools=[sweep], store=MemoryStore())
-    office.approver = Approvals(office.store, office.clock)  # type: ignore[assignment]
-    said = await office.say()
-    async with office.at_work():
+    harness = AgentHarness(ScriptedModel(reply(call("sweep")), "so be it"), tools=[sweep], store=MemoryStore())
+    harness.approver = Approvals(harness.store, harness.clock)  # type: ignore[assignment]
+    said = await harness.say()
+    async with harness.at_work():
         await settle()
         for _ in range(3):
-            office.clock.jump(jump)
-            await office.say(at=HALL_OF_OTHERS)  # a commit wakes whoever waits
-        await office.clock.advance(TurnLimits().approval_seconds + 1.0)
-        assert (await office.answered(said)).message.rendered == "so be it"
+            harness.clock.jump(jump)
+            await harness.say(at=HALL_OF_OTHERS)  # a commit wakes whoever waits
+        await harness.clock.advance(TurnLimits().approval_seconds + 1.0)
+        assert (await harness.answered(said)).message.rendered == "so be it"

@@ -14,11 +14,11 @@ from kesoku.errors import StoreFull
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import Claim
 from kesoku.store import SqlStore
-from kesoku.testing.bench import EVERYTHING
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.disk import fill
 from kesoku.testing.driver import SqliteFault, faulty_sqlite
+from kesoku.testing.gateway_harness import EVERYTHING
 from kesoku.testing.model import Held, reply
-from kesoku.testing.office import Office
 from kesoku.testing.platform import Fault
 
 from .conftest import HALL, ROOM, Bot, bot_at_work
@@ -27,7 +27,7 @@ BEAT = 5
 """Seconds between two attempts; after so many things go on by themselves."""
 
 
-async def pass_time(bot: Bot | Office, seconds: int) -> None:
+async def pass_time(bot: Bot | AgentHarness, seconds: int) -> None:
     """Let virtual time pass, and the threads of the store fail meanwhile."""
     for _ in range(seconds):
         await bot.clock.advance(1.0)
@@ -55,7 +55,7 @@ async def test_a_full_disk_holds_turns_up_and_nothing_is_lost(
         await pass_time(bot, seconds)
         assert not bot.platform.texts()
         assert {each.status for each in await bot.records()} == {S.PROCESSING}
-        (note, wait), *_ = bot.office.drafts.notes
+        (note, wait), *_ = bot.harness.drafts.notes
         assert "is full" in note
         assert wait == BEAT
         tried = complaints(caplog)
@@ -108,23 +108,23 @@ async def test_a_database_that_takes_no_writes_for_a_while_loses_nothing(tmp_pat
 async def test_a_turn_that_gave_up_while_nothing_could_be_stored_goes_back_within_a_beat(tmp_path: Path) -> None:
     fault = SqliteFault(code=sqlite3.SQLITE_FULL)
     async with await SqlStore.open(tmp_path / "kesoku.db", module=faulty_sqlite(fault)) as store:
-        office, claims = Office(store=store), list[Claim]()
+        harness, claims = AgentHarness(store=store), list[Claim]()
 
         async def give_up(claim: Claim) -> None:
             claims.append(claim)
             fault.begins = "BEGIN IMMEDIATE" if len(claims) == 1 else None
             if fault.begins:
                 raise StoreFull(path=store.path)
-            await office.finish(claim)
+            await harness.finish(claim)
 
-        dispatcher = Dispatcher(office.gateway, EVERYTHING, give_up, office.clock, owner="w1")
-        said = await office.say()
+        dispatcher = Dispatcher(harness.gateway, EVERYTHING, give_up, harness.clock, owner="w1")
+        said = await harness.say()
         running = asyncio.create_task(dispatcher.run())
-        await pass_time(office, 33)  # longer than a lease
+        await pass_time(harness, 33)  # longer than a lease
         assert len(claims) == 1
         fault.begins = None
-        await pass_time(office, BEAT + 1)
-        assert await office.status(said) is S.PROCESSED
+        await pass_time(harness, BEAT + 1)
+        assert await harness.status(said) is S.PROCESSED
         dispatcher.stop()
         await running
 

@@ -38,8 +38,8 @@ spoilers = pytest.mark.parametrize("spoil", [delete, become_a_folder, become_a_p
 
 
 def workspace(bot: Bot) -> Path:
-    assert bot.station is not None
-    return bot.station.workspace
+    assert bot.runner is not None
+    return bot.runner.workspace
 
 
 @spoilers
@@ -52,10 +52,10 @@ async def test_a_file_that_is_gone_between_plan_and_send(tmp_path: Path, spoil: 
         await bot.waits_for_a_retry()
         for staged in (tmp_path / "staging").rglob("*report.pdf"):
             spoil(staged)
-        shown = await bot.shows(ROOM, "was not sent", turn=10.0)
+        shown = await bot.shows(ROOM, "was not sent", advance=10.0)
         assert shown[0] == "Here is your report."
         assert "report.pdf was not sent: it cannot be read" in shown[1]
-        await bot.settled(turn=1.0)
+        await bot.settled(advance=1.0)
         assert len(bot.platform.shown(ROOM)) == 2
         assert [each.status for each in await bot.records() if each.kind == "answer"] == [S.ERROR]
 

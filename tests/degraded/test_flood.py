@@ -8,9 +8,9 @@ from pathlib import Path
 from kesoku.gateway import FloodBounds
 from kesoku.messages.record import Address, Post
 from kesoku.store import SqlStore
-from kesoku.testing.bench import Bench, prompt
+from kesoku.testing.gateway_harness import GatewayHarness, prompt
 
-MANY, PEOPLE, EACH = 2_000, 100, 15
+MANY, PEOPLE, EACH = 1_200, 60, 15
 HELD = 512
 """Changes that may wait in memory for one listener."""
 
@@ -18,7 +18,7 @@ HELD = 512
 async def test_a_flood_is_refused_with_one_notice_each_and_who_slept_sees_all_of_it(tmp_path: Path) -> None:
     bounds = FloodBounds(queued_per_channel=EACH, per_channel_per_minute=MANY, per_person_per_minute=MANY)
     async with await SqlStore.open(tmp_path / "kesoku.db") as store:
-        bench = Bench(store, bounds=bounds)
+        bench = GatewayHarness(store, bounds=bounds)
         async with bench.gateway.listen(lambda _: True) as sleeper:
             costs = []
             for start in range(0, MANY, MANY // 4):

@@ -4,9 +4,7 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,18 +13,11 @@ import pytest
 
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.platform import RecordedPlatform
+from kesoku.testing.waiting import becomes
 
-from .forkserver import ForkedPopen, ForkServer
+from ..forkserver import ForkedPopen, ForkServer  # noqa: TID252
 
 KESOKU = str(Path(sys.executable).with_name("kesoku"))
-
-
-def becomes(reached: Callable[[], object], *, seconds: float = 30, told: Callable[[], object] = lambda: "") -> None:
-    """Wait for a condition that no output shows; `told` says in vain of what."""
-    deadline = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < deadline, f"waited in vain: {told()}"
-        time.sleep(0.02)
 
 
 @dataclass
@@ -35,7 +26,7 @@ class Home:
 
     folder: Path
     environment: dict[str, str]
-    server: ForkServer
+    forkserver: ForkServer
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
@@ -57,11 +48,13 @@ class Home:
             "cwd": self.work,
             "env": self.environment,
         }
-        process = ForkedPopen(self.server, [KESOKU, *arguments], **(settings | options))
+        process = ForkedPopen(self.forkserver, [KESOKU, *arguments], **(settings | options))
         self.started.append(process)
         return process
 
-    def run(self, *arguments: str, given: str | None = None, timeout: float = 40) -> "subprocess.CompletedProcess[str]":
+    def run(
+        self, *arguments: str, given: str | None = None, timeout: float = 120
+    ) -> "subprocess.CompletedProcess[str]":
         """Run the command to its end."""
         process = self.start(*arguments, stdin=subprocess.DEVNULL if given is None else subprocess.PIPE)
         out, err = process.communicate(given, timeout=timeout)
@@ -82,13 +75,13 @@ MANIFEST = recording_manifest(key_window=60.0, visibility=PLAIN)
 
 
 @dataclass
-class Station:
+class RemoteBot:
     """A platform in a file, with the adapter for it installed beside Kesoku."""
 
     home: Home
     platform: RecordedPlatform
 
-    def shows(self, channel: str, *texts: str, timeout: float = 30) -> list[str]:
+    def shows(self, channel: str, *texts: str, timeout: float = 120) -> list[str]:
         """Wait until people see all these texts in a channel; what they see then."""
 
         def shown() -> list[str]:
@@ -99,7 +92,7 @@ class Station:
 
 
 @pytest.fixture
-def station(home: Home) -> Station:
+def remote(home: Home) -> RemoteBot:
     """`kesoku run` would serve one bot, named `room`, open to everyone, with the offline model."""
     plugins = home.folder / "plugins"
     facts = plugins / "recording_plugin-0.dist-info"
@@ -122,18 +115,11 @@ def station(home: Home) -> Station:
         """,
         encoding="utf-8",
     )
-    return Station(home=home, platform=RecordedPlatform(journal=journal))
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[ForkServer]:
-    """The process of which most commands are forks."""
-    with closing(ForkServer()) as made:
-        yield made
+    return RemoteBot(home=home, platform=RecordedPlatform(journal=journal))
 
 
 @pytest.fixture
-def home(tmp_path: Path, server: ForkServer) -> Iterator[Home]:
+def home(tmp_path: Path, forkserver: ForkServer) -> Iterator[Home]:
     kept = {name: value for name, value in os.environ.items() if name.startswith(("PATH", "COV", "LANG", "PYTHON"))}
     environment = kept | {
         "HOME": str(tmp_path),
@@ -141,7 +127,7 @@ def home(tmp_path: Path, server: ForkServer) -> Iterator[Home]:
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
         "NO_PROXY": "*",
     }
-    made = Home(folder=tmp_path, environment=environment, server=server)
+    made = Home(folder=tmp_path, environment=environment, forkserver=forkserver)
     made.work.mkdir()
     yield made
     for process in made.started:

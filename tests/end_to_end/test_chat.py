@@ -148,7 +148,7 @@ def test_a_second_chat_beside_the_first_takes_a_channel_of_its_own(home: Home) -
     first.stdin.flush()
     assert json.loads(first.stdout.readline())["type"] == "prompt"
     assert "42" in home.run("chat", "what is 6 * 7?").stdout
-    rest, _ = first.communicate(timeout=30)
+    rest, _ = first.communicate(timeout=120)
     answers = [event["text"] for event in map(json.loads, rest.splitlines()) if event["type"] == "answer"]
     assert len(answers) == 1
     assert "2" in answers[0]
@@ -191,7 +191,7 @@ def test_a_closed_pipe_ends_the_chat_with_its_own_code(home: Home) -> None:
     assert chat.stdout is not None
     chat.stdout.read(1)
     chat.stdout.close()
-    assert chat.wait(timeout=20) == 141
+    assert chat.wait(timeout=120) == 141
 
 
 def test_the_module_is_the_command(home: Home) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from kesoku.testing.disk import fill, small_disk
+from kesoku.testing.waiting import becomes
 
-from .conftest import PLUGIN, Home, Station, becomes
+from .conftest import PLUGIN, Home, RemoteBot
 
 pytestmark = pytest.mark.slow
 
@@ -26,21 +27,21 @@ async def poison(context):
 """
 
 
-def test_a_prompt_that_kills_its_process_ends_after_three_deaths(station: Station) -> None:  # I12
-    plugins = station.home.folder / "plugins"
+def test_a_prompt_that_kills_its_process_ends_after_three_deaths(remote: RemoteBot) -> None:  # I12
+    plugins = remote.home.folder / "plugins"
     (plugins / "recording_plugin.py").write_text(PLUGIN + POISON, encoding="utf-8")
     with (plugins / "recording_plugin-0.dist-info" / "entry_points.txt").open("a", encoding="utf-8") as entries:
         entries.write("[kesoku.hooks]\npoison = recording_plugin:poison\n")
-    station.platform.say("kitchen", "poison")
+    remote.platform.say("kitchen", "poison")
     for _ in range(3):
-        assert station.home.start("run").wait(timeout=30) == -signal.SIGKILL
-    run = station.home.start("run")
-    (told,) = station.shows("kitchen", "I broke down 3 times")
+        assert remote.home.start("run").wait(timeout=120) == -signal.SIGKILL
+    run = remote.home.start("run")
+    (told,) = remote.shows("kitchen", "I broke down 3 times")
     assert "ask in another way" in told
-    station.platform.say("kitchen", "what is 6 * 7?")
-    station.shows("kitchen", "42")
+    remote.platform.say("kitchen", "what is 6 * 7?")
+    remote.shows("kitchen", "42")
     run.send_signal(signal.SIGTERM)
-    assert run.wait(timeout=30) == 143
+    assert run.wait(timeout=120) == 143
 
 
 def test_a_damaged_page_is_said_clearly_and_left_as_it_is(home: Home) -> None:
@@ -79,7 +80,7 @@ def test_who_waits_at_a_terminal_is_told_that_the_disk_is_full(home: Home, disk:
             seen += chat.stdout.readline()  # type: ignore[union-attr]
         assert f"the disk of {database} is full" in seen
         chat.send_signal(signal.SIGINT)
-        rest, _ = chat.communicate(timeout=30)
+        rest, _ = chat.communicate(timeout=120)
         assert chat.returncode == 74
         assert "is full" in rest
         assert "Traceback" not in seen + rest

@@ -10,8 +10,9 @@ import pytest
 
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import Answer, Call, Hang, Say, Think, rate_limited
+from kesoku.testing.waiting import becomes
 
-from .conftest import Home, becomes
+from .conftest import Home
 
 pytestmark = pytest.mark.slow
 
@@ -94,7 +95,7 @@ def test_ctrl_c_hangs_up(home: Home, gemini: LoopbackGemini) -> None:
     assert process.stdout is not None
     assert process.stdout.read(3) == "a b"
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=10) == 130
+    assert process.wait(timeout=120) == 130
     becomes(lambda: gemini.left, seconds=10)
 
 
@@ -127,6 +128,6 @@ def test_ctrl_c_right_behind_the_question_withdraws_it(home: Home, gemini: Loopb
     assert process.stdout is not None
     assert json.loads(process.stdout.readline())["type"] == "prompt"
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=10) == 130
+    assert process.wait(timeout=120) == 130
     with closing(sqlite3.connect(home.database)) as connection:
         assert connection.execute("SELECT status FROM messages").fetchall() == [("interrupted",)]

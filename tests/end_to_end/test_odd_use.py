@@ -14,7 +14,7 @@ from .conftest import KESOKU, Home
 pytestmark = pytest.mark.slow
 
 
-def shell(home: Home, script: str, timeout: float = 40) -> "subprocess.CompletedProcess[str]":
+def shell(home: Home, script: str, timeout: float = 120) -> "subprocess.CompletedProcess[str]":
     """Run a line of a shell, with the command as $K."""
     environment = home.environment | {"K": KESOKU}
     return subprocess.run(

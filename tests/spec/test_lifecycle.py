@@ -20,12 +20,13 @@ from kesoku.messages.restore import record_from_row
 from kesoku.messages.source import SystemSource
 from kesoku.ports import Store
 from kesoku.store import SqlStore
-from kesoku.testing.bench import ROOM, Bench
+from kesoku.testing.adapter_runner import AdapterRunner
+from kesoku.testing.agent_harness import AgentHarness
+from kesoku.testing.gateway_harness import ROOM, GatewayHarness
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import Held, ScriptedModel, reply
-from kesoku.testing.office import Office
 from kesoku.testing.recording import PLAIN, recording_manifest
-from kesoku.testing.station import Station, until
+from kesoku.testing.waiting import until
 
 
 @pytest.fixture(params=["memory", "sql"])
@@ -61,7 +62,7 @@ ENDS: dict[str, tuple[Callable[[], Message], set[str]]] = {
 ON_THE_WAY = {S.PENDING_AGENT, S.PROCESSING, S.PENDING}
 
 
-async def reachable(bench: Bench, maker: Callable[[], Message]) -> set[S]:
+async def reachable(bench: GatewayHarness, maker: Callable[[], Message]) -> set[S]:
     """Every status that a fresh record may be moved to, step by step."""
     first = category_of(maker()).status
     paths = {first: [first]}
@@ -84,7 +85,7 @@ async def reachable(bench: Bench, maker: Callable[[], Message]) -> set[S]:
 async def test_a_life_ends_as_the_table_says(title: str) -> None:
     maker, ends = ENDS[title]
     assert category_of(maker()).title == title
-    assert await reachable(Bench(MemoryStore()), maker) - ON_THE_WAY == ends
+    assert await reachable(GatewayHarness(MemoryStore()), maker) - ON_THE_WAY == ends
 
 
 @pytest.mark.parametrize("kind", [each for each in KINDS.values() if each.type is not None], ids=lambda each: each.kind)
@@ -130,17 +131,17 @@ async def test_what_the_machinery_says_goes_where_it_was_asked(store: Store) -> 
     # K-057, K-058, K-061, K-062, K-065, K-066: the places
     held = Held(reply())
     model = ScriptedModel(held, ModelInputTooLong(model="m", tokens=9, limit=5), "fine")
-    office = Office(model, store=store, policy=BusyPolicy(busy=Busy.QUEUE))
+    harness = AgentHarness(model, store=store, policy=BusyPolicy(busy=Busy.QUEUE))
     place = Address(chatbot_id="wechat", channel_id="room123456@chatroom")
-    async with office.at_work():
-        first = await office.say("one", at=place)
+    async with harness.at_work():
+        first = await harness.say("one", at=place)
         await held.entered.wait()
-        second = await office.say("two", at=place)
+        second = await harness.say("two", at=place)
         held.release.set()
-        await office.until(first, S.ERROR)
-        await office.until(second, S.PROCESSED)
+        await harness.until(first, S.ERROR)
+        await harness.until(second, S.PROCESSED)
     told = {
-        each.kind: each for each in await office.session(first) if each.turn_id == first.id or each.kind == "notice"
+        each.kind: each for each in await harness.session(first) if each.turn_id == first.id or each.kind == "notice"
     }
     assert {each.address for each in told.values()} == {place}
     assert {kind: (each.message.author, each.status) for kind, each in told.items()} == {
@@ -153,27 +154,27 @@ async def test_what_the_machinery_says_goes_where_it_was_asked(store: Store) -> 
 
 async def test_two_bots_and_a_worker_meet_in_the_store_alone(store: Store, tmp_path: Path) -> None:
     # K-251
-    office = Office(ScriptedModel("to the first", "to the second"), store=store)
+    harness = AgentHarness(ScriptedModel("to the first", "to the second"), store=store)
 
-    def bot(name: str) -> Station:
-        return Station(
+    def bot(name: str) -> AdapterRunner:
+        return AdapterRunner(
             manifest=recording_manifest(name=name, visibility=PLAIN),
             store=store,
-            gateway=office.process(),
-            clock=office.clock,
+            gateway=harness.process(),
+            clock=harness.clock,
             folder=tmp_path / name,
         )
 
-    def platform(station: Station) -> Any:
-        return station.adapter.platform
+    def platform(runner: AdapterRunner) -> Any:
+        return runner.adapter.platform
 
     one, two = bot("discord"), bot("wechat")
-    async with one, two, office.at_work():
-        for station, text in ((one, "to the first"), (two, "to the second")):
-            platform(station).say("same room", "hello")
+    async with one, two, harness.at_work():
+        for runner, text in ((one, "to the first"), (two, "to the second")):
+            platform(runner).say("same room", "hello")
 
-            async def answered(station: Station = station, text: str = text) -> bool:
-                return bool(platform(station).texts() == [text])
+            async def answered(runner: AdapterRunner = runner, text: str = text) -> bool:
+                return bool(platform(runner).texts() == [text])
 
             await until(answered, what=text)
     assert (platform(one).texts(), platform(two).texts()) == (["to the first"], ["to the second"])

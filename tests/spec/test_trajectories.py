@@ -24,13 +24,14 @@ from kesoku.messages.turn import CompiledRequest, Delta, Reply, Usage
 from kesoku.ports import Store
 from kesoku.render import header
 from kesoku.store import SqlStore
+from kesoku.testing.adapter_runner import AdapterRunner
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.clock import settle
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
-from kesoku.testing.office import Office
 from kesoku.testing.platform import RecordedPlatform
 from kesoku.testing.recording import LIVE, PLAIN, RecordingAdapter, recording_manifest
-from kesoku.testing.station import Station, until
+from kesoku.testing.waiting import until
 from kesoku.tools.tool import Effect, Output, Tool, tool
 
 Row = dict[str, Any]
@@ -200,27 +201,27 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 
 class Scene:
-    """A whole bot: the office that works, and the station that talks to the platform."""
+    """A whole bot: the harness of its agent, and the runner of its adapter."""
 
     def __init__(self, store: Store, folder: Path, model: ScriptedModel, *, tools: Sequence[Tool] = (), **bot: Any):
-        self.office = Office(model, tools=tools, store=store)
+        self.harness = AgentHarness(model, tools=tools, store=store)
         self.platform = RecordedPlatform(honours_keys=True)
-        self.station = Station(
+        self.runner = AdapterRunner(
             manifest=recording_manifest(platform=self.platform, **bot),
             store=store,
-            gateway=self.office.gateway,
-            clock=self.office.clock,
+            gateway=self.harness.gateway,
+            clock=self.harness.clock,
             folder=folder,
-            policy=DeliveryPolicy(live_every=0.0, landing=0.0),
+            policy=DeliveryPolicy(live_every=0.0, drain_seconds=0.0),
         )
 
     @asynccontextmanager
     async def playing(self) -> AsyncIterator[None]:
-        async with self.station, self.office.at_work():
+        async with self.runner, self.harness.at_work():
             yield
 
     async def everything(self) -> list[Record]:
-        return [each.record for each in await self.office.events() if each.kind == "inserted"]
+        return [each.record for each in await self.harness.events() if each.kind == "inserted"]
 
     async def stored(self, text: str) -> Record:
         """The record whose text ends like this, once it is stored."""
@@ -251,12 +252,12 @@ class Scene:
 
     async def life(self, record: Record) -> list[str]:
         """Every status that a record ever had, in order."""
-        log = await self.office.store.read(lambda tx: tx.events.of(record.id))
+        log = await self.harness.store.read(lambda tx: tx.events.of(record.id))
         return [str(change.after) for change in log if change.kind != "replaced"]
 
     async def told(self, turn: Record, names: Sequence[str]) -> list[Row]:
         """The flat rows of a turn in the order of reading, as they were when they were stored, ids as in the seed."""
-        records = phased(await self.office.turn(turn))
+        records = phased(await self.harness.turn(turn))
         ids = dict(zip((each.id for each in records), names, strict=True))
         rows = []
         for each in records:
@@ -281,15 +282,15 @@ async def test_6_1_a_turn_with_a_tool(store: Store, tmp_path: Path) -> None:
     asked = reply(thought(THOUGHT), call("run_shell_command", command=COMMAND))
     model = ScriptedModel("one", "two", asked, written)
     scene = Scene(store, tmp_path, model, tools=[run_shell_command], **LIKE_DISCORD)
-    room, office, platform = DISCORD["channel_id"], scene.office, scene.platform
+    room, harness, platform = DISCORD["channel_id"], scene.harness, scene.platform
     async with scene.playing():
         for number in ("1", "2"):
             message = make.user_prompt(f"earlier {number}", author="Chii", user_id="chii")
             address = Address(chatbot_id="discord", channel_id=room)
             post = Post(message=message, address=address, session_id=DISCORD["session_id"])
-            (earlier,) = await office.gateway.accept([post])
-            await scene.reached(await office.answered(earlier), "pending", "delivered")
-    async with scene.station:
+            (earlier,) = await harness.gateway.accept([post])
+            await scene.reached(await harness.answered(earlier), "pending", "delivered")
+    async with scene.runner:
         said_at = header("Chii", datetime(2026, 5, 27, 12, 50, tzinfo=UTC), "Asia/Singapore", "SGT", "112233")
         platform.say(room, f"{said_at}Run tests for agent history module", by="chii")
         prompt = await scene.stored("Run tests for agent history module")
@@ -297,7 +298,7 @@ async def test_6_1_a_turn_with_a_tool(store: Store, tmp_path: Path) -> None:
         assert row.pop("metadata") == {"recording_message_id": platform.ops("said")[-1]["key"]}
         assert row | {"id": "msg_user_001"} == FIRST[0]
 
-        async with office.at_work():
+        async with harness.at_work():
             called = await scene.stored("\n}\n```")
             ids = {"id": "msg_call_001", "parent_id": "msg_user_001", "status": "responded"}
             assert called.to_row() | ids == FIRST[2]
@@ -309,7 +310,7 @@ async def test_6_1_a_turn_with_a_tool(store: Store, tmp_path: Path) -> None:
             await scene.reached(called, "responded", "delivered")
             assert platform.ops("typing")[-1]["on"] is True
 
-            await office.clock.advance(2.1)
+            await harness.clock.advance(2.1)
             returned.set()
             result = await scene.stored("=== STDERR ===\n")
             await scene.shows("one", "two", bar.replace("⏳", "✅"))
@@ -327,13 +328,13 @@ async def test_6_1_a_turn_with_a_tool(store: Store, tmp_path: Path) -> None:
     rows = await scene.told(prompt, [row["id"] for row in FIRST])
     assert rows == expected
     ends = {"user_prompt": "processed", "answer": "delivered"}
-    statuses = {each.kind: each.status for each in await office.turn(prompt)}
+    statuses = {each.kind: each.status for each in await harness.turn(prompt)}
     assert statuses == {"thought": "delivered", "tool_call": "delivered", "tool_result": "delivered", **ends}
     assert platform.ops("typing")[-1]["on"] is False
     hook = [each for each in platform.ops("delivered") if each["id"] == answer.id]
     assert [(each["now"], each["facts"]) for each in hook] == [("delivered", FIRST[4]["metadata"])]
     assert platform.ops("send", "edit", "delete")[-1] == {"op": "delete", "channel": room, "id": bar_id(platform)}
-    log = [(each.record.id, each.after, each.seq) for each in await office.events()]
+    log = [(each.record.id, each.after, each.seq) for each in await harness.events()]
     (done,) = (seq for id_, after, seq in log if (id_, after) == (prompt.id, S.PROCESSED))
     (shown,) = (seq for id_, after, seq in log if (id_, after) == (answer.id, S.DELIVERED))
     assert done < shown, "a prompt is processed when its answer is posted, not when it is delivered"
@@ -349,7 +350,7 @@ async def test_6_2_a_schedule_where_nothing_is_shown_on_the_way(store: Store, tm
     held = Held(reply(thought(SECOND[1]["content"]), SECOND[2]["content"]))
     scene = Scene(store, tmp_path, ScriptedModel(held), name="wechat", visibility=PLAIN, max_text=64)
     post = Post(message=imported.message, address=imported.address, session_id=imported.session_id)
-    (prompt,) = await scene.office.gateway.accept([post])
+    (prompt,) = await scene.harness.gateway.accept([post])
     both = {"is_cronjob": True, "wechat_cronjob": True}  # decision C-27
     assert prompt.to_row() == SECOND[0] | {"metadata": both}
     async with scene.playing():
@@ -398,7 +399,7 @@ async def test_6_3_an_interruption(store: Store, tmp_path: Path, kind: type[Scri
     held = Held(reply("Here is your web component."))
     model = kind(planned, held, "Here is your command line tool.")
     scene = Scene(store, tmp_path, model, tools=[look], **LIKE_DISCORD)
-    office, platform = scene.office, scene.platform
+    harness, platform = scene.harness, scene.platform
     async with scene.playing():
         platform.say("c", "Build a new web component", by="chii")
         first = await scene.stored("Build a new web component")
@@ -418,16 +419,16 @@ async def test_6_3_an_interruption(store: Store, tmp_path: Path, kind: type[Scri
         done = len(platform.entries)
         held.release.set()
         await settle()
-        await office.clock.advance(60)
-        await scene.station.outbox.idle()
+        await harness.clock.advance(60)
+        await scene.runner.outbox.idle()
 
     assert isinstance(model, Deaf) is getattr(model, "late", False)
     assert [each for each in platform.entries[done:] if each["op"] in {"send", "edit"}] == []
     removed = next(n for n, each in enumerate(platform.entries) if each["op"] == "delete")
     later = " ".join(str(each.get("text")) for each in platform.entries[removed:])
     assert "web component" not in later
-    assert ("interrupted", first.id) in scene.station.adapter.hooks
-    kept = [each.kind for each in phased(await office.turn(first))]
+    assert ("interrupted", first.id) in scene.runner.adapter.hooks
+    kept = [each.kind for each in phased(await harness.turn(first))]
     assert kept == ["user_prompt", "thought", "tool_call", "tool_result"]
     answers = [each for each in await scene.everything() if each.kind == "answer"]
     assert [(each.parent_id, each.message.rendered) for each in answers] == [

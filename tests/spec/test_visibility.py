@@ -27,12 +27,12 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.message import Message
 from kesoku.messages.record import Post
 from kesoku.plugins import ADAPTERS, find, names
+from kesoku.testing.adapter_runner import AdapterRunner
 from kesoku.testing.clock import VirtualClock, settle
+from kesoku.testing.fakes import FakePresence
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.platform import RecordedPlatform
-from kesoku.testing.presence import NullPresence
 from kesoku.testing.recording import LIVE, PLAIN, SHOW_ALL, recording_manifest
-from kesoku.testing.station import Station
 
 PLATFORMS = ("cli", "discord", "google_chat", "wechat")
 MATRIX = {
@@ -158,22 +158,22 @@ async def test_what_reaches_a_platform(title: str, platform: str, tmp_path: Path
     bar: dict[str, Any] = {"live": True, "edits": True, "deletes": True} if platform in IN_THE_STATUS else {}
     recorded = RecordedPlatform()
     store, clock = MemoryStore(), VirtualClock()
-    gateway = StoreGateway(store, clock, BusyPolicy(), NullPresence())
-    station = Station(
+    gateway = StoreGateway(store, clock, BusyPolicy(), FakePresence())
+    runner = AdapterRunner(
         manifest=recording_manifest(name=platform, platform=recorded, visibility=column(platform), **bar),
         store=store,
         gateway=gateway,
         clock=clock,
         folder=tmp_path,
-        policy=DeliveryPolicy(landing=0.0),
+        policy=DeliveryPolicy(drain_seconds=0.0),
     )
-    async with station:
+    async with runner:
         recorded.say("c", "go")
         await settle()
-        claim = await station.claim()
+        claim = await runner.claim()
         message = maker()
         if message.kind == "tool_result":
-            call = await station.say(claim, make.tool_call("look", {}, provider="p", model="m"))
+            call = await runner.say(claim, make.tool_call("look", {}, provider="p", model="m"))
             next_call, message = make.respond(call.message, "M4RK")  # type: ignore[arg-type]
             record = await gateway.respond(claim.fence, call, message, next_call)
         else:
@@ -181,10 +181,10 @@ async def test_what_reaches_a_platform(title: str, platform: str, tmp_path: Path
             record = await gateway.post(Post(message=message, address=claim.prompt.address, **turn))  # type: ignore[arg-type]
         await settle()
         await clock.advance(5)
-        await station.outbox.idle()
+        await runner.outbox.idle()
         texts = "\n".join(recorded.texts())
     if title in {"System Prompt Message", "Nudge Message"}:
-        assert await station.status(record) is MessageStatus.RESPONDED
+        assert await runner.status(record) is MessageStatus.RESPONDED
     mark = "look ✅" if message.kind == "tool_result" else "M4RK"
     assert (mark in texts) is (platform in visible_on(cell))
 
@@ -205,7 +205,7 @@ def test_the_terminal_shows_everything_in_its_colours(tmp_path: Path) -> None:
         return "\n".join("".join(row[x].data for x in range(100)).rstrip() for row in rows())
 
     def wait_for(*marks: str) -> None:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 50
         while not all(mark in text() for mark in marks):
             assert time.monotonic() < deadline, text()
             try:
@@ -221,7 +221,7 @@ def test_the_terminal_shows_everything_in_its_colours(tmp_path: Path) -> None:
         child.send("again\r")
         wait_for("N-answer", "C-schedule", "C-answer")
         child.send("/quit\r")
-        child.expect(pexpect.EOF, timeout=20)
+        child.expect(pexpect.EOF, timeout=50)
     finally:
         child.close(force=True)
     shown = text()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kesoku.testing.desk import Desk
+from kesoku.testing.sync_store import SyncStore
 
 pytest.register_assert_rewrite(
     "kesoku.testing.store_contract",
@@ -16,8 +16,8 @@ pytest.register_assert_rewrite(
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def sync_store(tmp_path: Path) -> Iterator[SyncStore]:
     """A new database, without threads."""
-    desk = Desk(tmp_path / "kesoku.db")
-    yield desk
-    desk.close()
+    sync_store = SyncStore(tmp_path / "kesoku.db")
+    yield sync_store
+    sync_store.close()

@@ -21,14 +21,14 @@ from kesoku.messages.record import Address, Post, Record
 from kesoku.messages.status import TRANSITIONS
 from kesoku.messages.turn import CallBlock, CompiledRequest, ResultBlock, StreamItem, TextBlock
 from kesoku.ports import Store
-from kesoku.testing.bench import Bench, prompt
+from kesoku.testing.adapter_runner import AdapterRunner
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.clock import VirtualClock, settle
 from kesoku.testing.faulty_store import FaultyStore
+from kesoku.testing.gateway_harness import GatewayHarness, prompt
 from kesoku.testing.model import PROVIDER, Held, ScriptedModel, call, reply, thought
-from kesoku.testing.office import Office
 from kesoku.testing.platform import RecordedPlatform
 from kesoku.testing.recording import LIVE, recording_manifest
-from kesoku.testing.station import Station
 from kesoku.tools.tool import Effect, Tool, tool
 
 T = TypeVar("T")
@@ -70,17 +70,17 @@ class Scenario:
         self.store = FaultyStore(inner, self.clock, **faults)  # type: ignore[arg-type]
         self.looks: Counter[str] = Counter()
         self.workers: list[asyncio.Task[None]] = []
-        self.office = Office(self.model, tools=[self._tool()], store=self.store, clock=self.clock, poll=0.001)
-        self.bench = Bench(inner, clock=self.clock)
-        self.station = Station(
+        self.harness = AgentHarness(self.model, tools=[self._tool()], store=self.store, clock=self.clock, poll=0.001)
+        self.bench = GatewayHarness(inner, clock=self.clock)
+        self.runner = AdapterRunner(
             manifest=recording_manifest(
                 name=BOT, platform=self.platform, visibility=LIVE, live=True, edits=True, deletes=True
             ),
             store=self.store,
-            gateway=self.office.process(),
+            gateway=self.harness.process(),
             clock=self.clock,
             folder=folder,
-            policy=DeliveryPolicy(landing=0.0),
+            policy=DeliveryPolicy(drain_seconds=0.0),
         )
 
     async def run(self) -> None:
@@ -88,19 +88,19 @@ class Scenario:
         that a shutdown puts back."""
         await self._crash()
         first = self._worker("w1")
-        async with self.station:
+        async with self.runner:
             self.platform.say(ROOM.channel_id, "look")
             await self.until(lambda: self.answers(ROOM), 1)
             await self.until(lambda: self.answers(ATTIC), 1)
             await self._held(HALL)
-            await insist(lambda: self.station.inbox.interrupt(HALL, by="Ada"), self.rest)
+            await insist(lambda: self.runner.inbox.interrupt(HALL, by="Ada"), self.rest)
             await self.until(self.running, 0)
             self.platform.say(HALL.channel_id, "hello")
             await self.until(lambda: self.answers(HALL), 1)
             await self._held(ROOM)
             first.cancel()
             await self.until(lambda: _undone(first), 0)
-            self.office.presence.dead.add("w1")
+            self.harness.presence.dead.add("w1")
             self.model.held.release.set()
             last = self._worker("w2")
             await self.until(lambda: self.answers(ROOM), 2)
@@ -110,7 +110,7 @@ class Scenario:
 
     def _worker(self, owner: str) -> "asyncio.Task[None]":
         """A dispatcher at work; if it ends by itself, the run fails at once."""
-        worker = asyncio.create_task(self.office.dispatcher(owner, gateway=self.office.process()).run())
+        worker = asyncio.create_task(self.harness.dispatcher(owner, gateway=self.harness.process()).run())
         self.workers.append(worker)
         return worker
 
@@ -123,7 +123,7 @@ class Scenario:
         step = Step(turn_id=claim.prompt.id, n=1, request=EMPTY, reply=said)
         post = Post(message=asked, address=ATTIC, parent_id=claim.prompt.id, turn_id=claim.prompt.id, round=1)
         await self.bench.gateway.step(claim.fence, step, [post])
-        self.office.presence.dead.add("dead")
+        self.harness.presence.dead.add("dead")
 
     async def _held(self, where: Address) -> None:
         """A turn that goes on long enough for its lease to be renewed."""
@@ -143,7 +143,7 @@ class Scenario:
             self.looks["look"] += 1
             await self.clock.sleep(3)
             steered = prompt("what do you see?", at=ROOM, mode="steer")
-            await insist(lambda: self.office.gateway.accept([steered]), lambda: self.clock.sleep(1))
+            await insist(lambda: self.harness.gateway.accept([steered]), lambda: self.clock.sleep(1))
             return "a room"
 
         return look
@@ -198,7 +198,7 @@ class Scenario:
         shown = {channel: self.platform.texts(channel) for channel in ("room", "hall", "attic")}
         assert shown == {"room": [STEERED, "I have seen it", "late"], "hall": ["hello"], "attic": ["I have seen it"]}
         assert self.looks["look"] == 1
-        assert set(Counter(self.station.adapter.hooks).values()) == {1}
+        assert set(Counter(self.runner.adapter.hooks).values()) == {1}
         for each in records:
             assert each.kind == "user_prompt" or each.status in {S.DELIVERED, S.INTERRUPTED, S.RESPONDED}, each
 

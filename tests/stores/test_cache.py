@@ -17,8 +17,8 @@ from kesoku.messages.turn import CompiledRequest, TurnRequest
 from kesoku.ports import Transaction
 from kesoku.store import SqlStore
 from kesoku.store.cache import RecordCache, Span
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.model import ScriptedModel
-from kesoku.testing.office import Office
 from kesoku.testing.store_material import add, move, prompt
 from kesoku.testing.talk import Talk
 
@@ -128,8 +128,8 @@ async def test_every_request_is_that_of_a_process_that_knows_nothing(tmp_path: P
     path, limits = tmp_path / "kesoku.db", TurnLimits(history_records=16, history_tokens=150)
     async with await SqlStore.open(path) as store, await SqlStore.open(path) as other:
         model = ScriptedModel(*["word " * 30] * 24)
-        office = Office(model, store=store, limits=limits)
-        asked = TurnRequest(system="be kind", tools=office.tools.specs())
+        harness = AgentHarness(model, store=store, limits=limits)
+        asked = TurnRequest(system="be kind", tools=harness.tools.specs())
         random = Random(5)
 
         async def cold(record: Record, session: Sequence[Record]) -> CompiledRequest:
@@ -138,10 +138,10 @@ async def test_every_request_is_that_of_a_process_that_knows_nothing(tmp_path: P
             seen = [replace(each, session_id="cold") for each in session if each.session_n > behind]
             return compile_turns(seen, (), asked, limits=bounds, provider=model.provider, active_turn=record.id)
 
-        async with office.at_work():
+        async with harness.at_work():
             for n in range(24):
-                record = await office.say(f"question {n}")
-                await office.answered(record)
+                record = await harness.say(f"question {n}")
+                await harness.answered(record)
                 session = await store.read(lambda tx: tx.messages.session(record.session_id))  # noqa: B023
                 request = await cold(record, [each for each in session if each.session_n <= record.session_n])
                 assert model.requests[n] == request

@@ -16,9 +16,9 @@ from kesoku.messages.lifecycle import Asked
 from kesoku.messages.record import Address, Post
 from kesoku.ports.store import Transaction
 from kesoku.store import SqlStore
-from kesoku.testing.bench import EVERYTHING, Bench
+from kesoku.testing.agent_harness import AgentHarness
+from kesoku.testing.gateway_harness import EVERYTHING, GatewayHarness
 from kesoku.testing.model import ScriptedModel, call, reply
-from kesoku.testing.office import Office
 from kesoku.tools.tool import Effect, tool
 
 OTHER = Address(chatbot_id="discord", channel_id="other")
@@ -41,6 +41,10 @@ async def store(tmp_path: Path) -> AsyncIterator[SqlStore]:
         yield opened
 
 
+NO_TEXT = "CAST(x'7bff' AS TEXT)"
+"""Marked as text, and none: what a flipped bit leaves."""
+
+
 def spoil(store: SqlStore, change: str, *values: str) -> None:
     with closing(sqlite3.connect(store.path)) as connection, connection:
         assert connection.execute(f"UPDATE {change}", values).rowcount == 1
@@ -52,7 +56,7 @@ def _ask(asked: Asked, tx: Transaction) -> None:
 
 @pytest.mark.parametrize(("column", "junk"), DAMAGES)
 async def test_a_damaged_prompt_ends_in_error_and_others_run(store: SqlStore, column: str, junk: str) -> None:
-    bench = Bench(store)
+    bench = GatewayHarness(store)
     damaged, fine = await bench.say("first"), await bench.say("second", at=OTHER)
     spoil(store, f"messages SET {column} = ? WHERE id = ?", junk, damaged.id)
     assert (await bench.claim()).prompt.id == fine.id
@@ -64,9 +68,33 @@ async def test_a_damaged_prompt_ends_in_error_and_others_run(store: SqlStore, co
     assert [each.record.id for each in await bench.events()][:2] == [damaged.id, fine.id]
 
 
+async def test_what_joined_the_turn_of_a_damaged_prompt_is_answered(store: SqlStore) -> None:
+    bench = GatewayHarness(store)
+    opener = await bench.say("first")
+    claim = await bench.claim("dead")
+    rider = await bench.say("more", mode="steer")
+    await bench.gateway.join(claim.fence, opener.id, round=1)
+    bench.presence.dead.add("dead")
+    assert await bench.gateway.recover() == 2
+    spoil(store, "messages SET content = ? WHERE id = ?", "{junk", opener.id)
+    assert (await bench.claim()).prompt.id == rider.id
+    assert await bench.status(opener) is S.ERROR
+
+
+@pytest.mark.parametrize("column", ["content", "author", "metadata", "mode"])
+async def test_a_cell_that_is_no_text_holds_up_nobody_else(store: SqlStore, column: str) -> None:
+    bench = GatewayHarness(store)
+    damaged, fine = await bench.say("first"), await bench.say("second", at=OTHER)
+    spoil(store, f"messages SET {column} = {NO_TEXT} WHERE id = ?", damaged.id)
+    claims = await bench.gateway.claims("w1", EVERYTHING, most=5)
+    assert fine.id in {each.prompt.id for each in claims}
+    assert [each.record.id for each in await bench.events()][:2] == [damaged.id, fine.id]
+    assert await store.check() == [f"1 damaged row(s) in messages ({column}): rowid 1"]
+
+
 @pytest.mark.parametrize(("column", "junk"), DAMAGES)
 async def test_people_see_that_a_damaged_answer_was_lost(store: SqlStore, column: str, junk: str) -> None:
-    bench = Bench(store)
+    bench = GatewayHarness(store)
     message = make.answer("said", provider="p", model="m")
     answer = await bench.gateway.post(Post(message=message, address=OTHER))
     spoil(store, f"messages SET {column} = ? WHERE id = ?", junk, answer.id)
@@ -78,7 +106,7 @@ async def test_people_see_that_a_damaged_answer_was_lost(store: SqlStore, column
 
 
 async def test_a_damaged_call_does_not_stop_the_next_turn(store: SqlStore) -> None:
-    bench = Bench(store)
+    bench = GatewayHarness(store)
     await bench.say()
     asked = await bench.call(await bench.claim())
     spoil(store, "messages SET content = ? WHERE id = ?", "{junk", asked.id)
@@ -94,12 +122,12 @@ async def test_a_turn_that_cannot_be_read_ends_in_error(store: SqlStore, column:
         spoil(store, f"steps SET {column} = '{{junk'")
         return "done"
 
-    office = Office(ScriptedModel(reply(call("spoiler")), "never said"), tools=[spoiler], store=store)
-    prompt = await office.say()
-    async with office.at_work():
-        answer = await office.answered(prompt)
+    harness = AgentHarness(ScriptedModel(reply(call("spoiler")), "never said"), tools=[spoiler], store=store)
+    prompt = await harness.say()
+    async with harness.at_work():
+        answer = await harness.answered(prompt)
     assert answer.message.source.kind == "error"
-    assert await office.status(prompt) is S.ERROR
+    assert await harness.status(prompt) is S.ERROR
 
 
 async def test_a_damaged_question_is_no_question(store: SqlStore) -> None:

@@ -6,7 +6,7 @@ import fcntl
 import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ from kesoku.errors import (
     StoreFull,
     StoreLocked,
     StoreNewer,
+    StoreOutdated,
     StoreReadOnly,
     StoreUnreachable,
 )
@@ -77,7 +78,7 @@ def test_every_result_code_of_sqlite_becomes_an_error_that_names_the_file() -> N
             assert type(error) is OF_SQLITE.get(code, StoreFailed)
             assert str(PATH) in str(error)
             seen.add(type(error))
-    others = {StoreNewer, StoreClosed, NotStorable, StoreError}
+    others = {StoreNewer, StoreOutdated, StoreClosed, NotStorable, StoreError}
     assert seen | others == {e for e in vars(errors).values() if isinstance(e, type) and issubclass(e, StoreError)}
 
 
@@ -315,3 +316,13 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 3 MB."""
     with disk.small_disk(tmp_path / "disk", size="3m") as folder:
         yield folder
+
+
+@pytest.mark.parametrize("table", ["messages", "events"])
+async def test_numbers_that_are_used_up_are_damage_and_no_full_disk(tmp_path: Path, table: str) -> None:
+    async with await SqlStore.open(tmp_path / "kesoku.db") as store:
+        await store.write(add(prompt()))
+        with closing(sqlite3.connect(store.path)) as raw, raw:
+            raw.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (2**63 - 1, table))
+        with pytest.raises(StoreCorrupt, match=f"the numbers of its {table} are used up"):
+            await store.write(add(prompt()))

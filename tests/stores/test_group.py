@@ -13,10 +13,10 @@ from kesoku.store import SqlStore, store
 from kesoku.store.committer import CHECKPOINT_WEIGHT, GROUP_WEIGHT, Job
 from kesoku.store.tables import METADATA
 from kesoku.store.writer import GROUP_JOBS
-from kesoku.testing.bench import Bench
-from kesoku.testing.desk import Desk, job
 from kesoku.testing.driver import SqliteFault, faulty_sqlite
+from kesoku.testing.gateway_harness import GatewayHarness
 from kesoku.testing.store_material import add, prompt
+from kesoku.testing.sync_store import SyncStore, job
 
 LOG = CHECKPOINT_WEIGHT + 2 * GROUP_WEIGHT
 """Bytes that the log may have."""
@@ -44,26 +44,26 @@ def counted(counter: list[str], name: str) -> Callable[[Transaction], str]:
 
 def test_a_group_is_one_commit(tmp_path: Path) -> None:
     fault, ran = SqliteFault(begins="COMMIT", spared=10**6), list[str]()
-    desk = Desk(tmp_path / "kesoku.db", module=faulty_sqlite(fault))
+    sync_store = SyncStore(tmp_path / "kesoku.db", module=faulty_sqlite(fault))
     before = fault.spared
     jobs = [job(counted(ran, str(n))) for n in range(64)]
-    assert desk.committer.commit(jobs) == (64, True)
+    assert sync_store.committer.commit(jobs) == (64, True)
     assert before - fault.spared == 1
     assert [each.result for each in jobs] == ran == [str(n) for n in range(64)]
-    desk.close()
+    sync_store.close()
 
 
-def test_one_failure_makes_every_operation_run_alone(desk: Desk) -> None:
+def test_one_failure_makes_every_operation_run_alone(sync_store: SyncStore) -> None:
     ran = list[str]()
     jobs = [job(counted(ran, "a")), job(refuse), job(counted(ran, "b"))]
-    assert desk.committer.commit(jobs) == (3, True)
+    assert sync_store.committer.commit(jobs) == (3, True)
     assert ran == ["a", "a", "b"]
     assert [type(each.error) for each in jobs] == [type(None), Refusal, type(None)]
-    stored = [desk.run(lambda tx, key=key: tx.state.get("group", key)) for key in ("a", "b", "refused")]  # type: ignore[misc]
+    stored = [sync_store.run(lambda tx, key=key: tx.state.get("group", key)) for key in ("a", "b", "refused")]  # type: ignore[misc]
     assert stored == [1, 1, None]
 
 
-def test_a_lone_failure_is_not_repeated(desk: Desk) -> None:
+def test_a_lone_failure_is_not_repeated(sync_store: SyncStore) -> None:
     ran = list[str]()
 
     def operation(tx: Transaction) -> NoReturn:
@@ -71,96 +71,98 @@ def test_a_lone_failure_is_not_repeated(desk: Desk) -> None:
         refuse(tx)
 
     lone = job(operation)
-    assert desk.committer.commit([lone]) == (1, False)
+    assert sync_store.committer.commit([lone]) == (1, False)
     assert (ran, type(lone.error)) == (["once"], Refusal)
 
 
-def test_what_changes_nothing_wakes_nobody(desk: Desk) -> None:
-    (stored,) = desk.run(add(prompt(keys=("k",))))
+def test_what_changes_nothing_wakes_nobody(sync_store: SyncStore) -> None:
+    (stored,) = sync_store.run(add(prompt(keys=("k",))))
     for nothing_new in (lambda tx: tx.events.head(), lambda tx: tx.messages.add_keys("discord", ["k"], stored.id)):
-        assert desk.committer.commit([job(nothing_new)] * 3) == (3, False)
+        assert sync_store.committer.commit([job(nothing_new)] * 3) == (3, False)
 
 
-def test_a_heavy_group_is_cut(desk: Desk) -> None:
-    desk.run(add())
+def test_a_heavy_group_is_cut(sync_store: SyncStore) -> None:
+    sync_store.run(add())
     jobs = [job(add(prompt("x" * (GROUP_WEIGHT // 4)))) for _ in range(10)]
-    assert desk.committer.commit(jobs) == (4, True)
+    assert sync_store.committer.commit(jobs) == (4, True)
     assert [bool(each.result) for each in jobs] == [True] * 4 + [False] * 6
 
 
 def test_a_lock_that_cannot_be_had_is_waited_for_once(tmp_path: Path) -> None:
     fault = SqliteFault(code=5)
-    desk = Desk(tmp_path / "kesoku.db", module=faulty_sqlite(fault))
+    sync_store = SyncStore(tmp_path / "kesoku.db", module=faulty_sqlite(fault))
     fault.begins = "BEGIN"
     jobs = [job(refuse) for _ in range(5)]
-    assert desk.committer.commit(jobs) == (5, False)
+    assert sync_store.committer.commit(jobs) == (5, False)
     assert fault.hits == 1
     fault.spared = 2  # the group, then the first operation alone
-    assert desk.committer.commit(jobs) == (5, False)
+    assert sync_store.committer.commit(jobs) == (5, False)
     assert fault.hits == 2
     assert [type(each.error) for each in jobs] == [Refusal] + [StoreLocked] * 4
     fault.begins = None
-    desk.close()
+    sync_store.close()
 
 
-def megabytes(desk: Desk, count: int) -> int:
+def megabytes(sync_store: SyncStore, count: int) -> int:
     """Write so much; the size of the log afterwards."""
     for _ in range(count):
-        desk.run(add(prompt("x" * 1_000_000)))
-    return desk.path.with_name("kesoku.db-wal").stat().st_size
+        sync_store.run(add(prompt("x" * 1_000_000)))
+    return sync_store.path.with_name("kesoku.db-wal").stat().st_size
 
 
-def test_the_log_is_folded_now_and_then(desk: Desk) -> None:
+def test_the_log_is_folded_now_and_then(sync_store: SyncStore) -> None:
     # complaint 136
-    assert megabytes(desk, 12) < LOG
-    assert desk.path.stat().st_size > 6_000_000
+    assert megabytes(sync_store, 12) < LOG
+    assert sync_store.path.stat().st_size > 6_000_000
 
 
-def test_many_small_commits_are_folded_too(desk: Desk) -> None:
+def test_many_small_commits_are_folded_too(sync_store: SyncStore) -> None:
     folded = 0
     for _ in range(180):
-        desk.run(add(prompt()))
-        folded = max(folded, desk.path.stat().st_size)
-    assert desk.path.with_name("kesoku.db-wal").stat().st_size < LOG
+        sync_store.run(add(prompt()))
+        folded = max(folded, sync_store.path.stat().st_size)
+    assert sync_store.path.with_name("kesoku.db-wal").stat().st_size < LOG
     assert folded > 2 * 4096 * len(METADATA.tables)
 
 
-def test_several_connections_share_one_log(desk: Desk) -> None:
-    others = [Desk(desk.path) for _ in range(4)]
+def test_several_connections_share_one_log(sync_store: SyncStore) -> None:
+    others = [SyncStore(sync_store.path) for _ in range(4)]
     for _ in range(4):
         assert max(megabytes(other, 1) for other in others) < LOG
     for other in others:
         other.close()
 
 
-def test_a_reader_that_stays_stops_the_log_only_while_it_reads(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
-    reader = desk.database.link(readonly=True)
+def test_a_reader_that_stays_stops_the_log_only_while_it_reads(
+    sync_store: SyncStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    reader = sync_store.database.link(readonly=True)
     reader.begin()
     reader.script("SELECT count(*) FROM events")
-    long = megabytes(desk, 12)
+    long = megabytes(sync_store, 12)
     assert long > LOG
     reader.rollback()
     reader.close()
-    assert megabytes(desk, 24) < long + LOG
+    assert megabytes(sync_store, 24) < long + LOG
     assert "grows" not in caplog.text
 
 
-def test_the_log_is_folded_only_under_the_lock(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_is_folded_only_under_the_lock(sync_store: SyncStore, caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(9):
-        desk.committer.commit([job(add(prompt("x" * 1_000_000)))])
-    before = desk.path.stat().st_size
-    with desk.database.turnstile():
-        desk.committer.fold()
-    assert desk.path.stat().st_size == before
+        sync_store.committer.commit([job(add(prompt("x" * 1_000_000)))])
+    before = sync_store.path.stat().st_size
+    with sync_store.database.turnstile():
+        sync_store.committer.fold()
+    assert sync_store.path.stat().st_size == before
     assert "was not folded" in caplog.text
-    desk.run(add(prompt()))
-    assert desk.path.stat().st_size > before
+    sync_store.run(add(prompt()))
+    assert sync_store.path.stat().st_size > before
 
 
 async def test_a_subscriber_that_sleeps_keeps_no_snapshot(tmp_path: Path) -> None:
     path = tmp_path / "kesoku.db"
     async with await SqlStore.open(path) as kept:
-        bench = Bench(kept)
+        bench = GatewayHarness(kept)
         async with bench.gateway.listen(lambda _: True) as news:
             await kept.write(add(prompt()))
             await anext(news)

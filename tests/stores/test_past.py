@@ -10,8 +10,8 @@ import pytest
 
 from kesoku.messages.turn import CompiledRequest
 from kesoku.store import SqlStore
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.model import ScriptedModel
-from kesoku.testing.office import Office
 
 REWRITE = textwrap.dedent(
     """
@@ -57,14 +57,14 @@ async def test_another_process_changes_an_old_prompt(tmp_path: Path, change: str
     path = tmp_path / "kesoku.db"
     async with await SqlStore.open(path) as store:
         model = ScriptedModel("one", "two", "three", "four")
-        office = Office(model, store=store)
-        async with office.at_work():
-            first = await office.say("secret words")
-            await office.answered(first)
+        harness = AgentHarness(model, store=store)
+        async with harness.at_work():
+            first = await harness.say("secret words")
+            await harness.answered(first)
             for _ in range(2):
-                await office.answered(await office.say("and?"))
+                await harness.answered(await harness.say("and?"))
             await elsewhere(change, path, first.id)
-            await office.answered(await office.say("again"))
+            await harness.answered(await harness.say("again"))
     assert all("secret words" in words(request) for request in model.requests[:3])
     assert "secret" not in words(model.requests[3])
     assert "better words" in words(model.requests[3])
@@ -73,7 +73,7 @@ async def test_another_process_changes_an_old_prompt(tmp_path: Path, change: str
 async def test_a_row_that_was_read_may_be_damaged_and_mended(tmp_path: Path) -> None:
     path = tmp_path / "kesoku.db"
     async with await SqlStore.open(path) as store:
-        said = await Office(ScriptedModel(), store=store).say("hello")
+        said = await AgentHarness(ScriptedModel(), store=store).say("hello")
         seen: list[Any] = []
         for change in ("", SPOIL, MEND):
             await elsewhere(change, path, said.id)

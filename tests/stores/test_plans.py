@@ -15,8 +15,8 @@ from kesoku.store import delivery, event, lease, message, question, session, sta
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement
 from kesoku.store.tables import METADATA, OPEN_STATES, messages
-from kesoku.testing.desk import Desk
 from kesoku.testing.store_material import add, prompt
+from kesoku.testing.sync_store import SyncStore
 
 ROWS = 50_000
 MODULES = (delivery, event, lease, message, question, session, state, step)
@@ -28,6 +28,7 @@ HOT = {
     "lease.NEAR.in_channel",
     "lease.TAKE",
     "lease.RENEW",
+    "lease.WORST",
     "message.TAIL",
     "event.AFTER",
     "delivery.STORE",
@@ -61,17 +62,17 @@ ALL = {name: each for module in MODULES for name, each in statements(module)}
 
 
 @pytest.fixture(scope="module")
-def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SyncStore]:
     """A database with many rows."""
-    desk = Desk(tmp_path_factory.mktemp("plans") / "kesoku.db")
-    desk.fill(ROWS)
-    yield desk
-    desk.close()
+    sync_store = SyncStore(tmp_path_factory.mktemp("plans") / "kesoku.db")
+    sync_store.fill(ROWS)
+    yield sync_store
+    sync_store.close()
 
 
-def plan(desk: Desk, statement: Statement) -> list[str]:
+def plan(sync_store: SyncStore, statement: Statement) -> list[str]:
     names = dict.fromkeys(re.findall(r":(\w+)", statement.sql))
-    rows = desk.link._raw.execute(f"EXPLAIN QUERY PLAN {statement.sql}", names).fetchall()
+    rows = sync_store.link._raw.execute(f"EXPLAIN QUERY PLAN {statement.sql}", names).fetchall()
     return [str(row[-1]) for row in rows]
 
 
@@ -82,14 +83,14 @@ def test_the_list_is_not_empty() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ALL))
-def test_a_statement_reads_no_whole_table(full: Desk, name: str) -> None:
+def test_a_statement_reads_no_whole_table(full: SyncStore, name: str) -> None:
     tables = "|".join(sorted(METADATA.tables))
     scans = [line for line in plan(full, ALL[name]) if re.search(rf"^SCAN ({tables}|result)\b", line)]
     assert bool(scans) == (name in SCANS), scans
 
 
 @pytest.mark.parametrize("name", sorted(HOT))
-def test_a_hot_statement_sorts_nothing(full: Desk, name: str) -> None:
+def test_a_hot_statement_sorts_nothing(full: SyncStore, name: str) -> None:
     assert [line for line in plan(full, ALL[name]) if "TEMP B-TREE" in line] == []
 
 
@@ -99,7 +100,7 @@ INDEXES = {
     "lease.FAR.of_bot": "messages_queued_in_session",
     "lease.FAR.in_channel": "messages_queued_in_session",
     "lease.HELD": "leases_held",
-    "lease.FAILURES": "leases_held",
+    "lease.WORST": "leases_held",
     "lease.RENEW": "leases_held",
     "lease.STRANDED": "messages_processing",
     "message.QUEUED": "messages_queued_in_session",
@@ -119,7 +120,7 @@ INDEXES = {
 }
 
 
-def test_admission_counts_in_indexes_alone(full: Desk) -> None:
+def test_admission_counts_in_indexes_alone(full: SyncStore) -> None:
     used = [line for line in plan(full, message.LOAD) if line.startswith("SEARCH")]
     names = ("messages_queued_in_channel", "sqlite_autoindex_queues_1", "messages_accepted_in_channel")
     for name in (*names, "messages_accepted_of_author"):
@@ -128,16 +129,16 @@ def test_admission_counts_in_indexes_alone(full: Desk) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(INDEXES))
-def test_a_statement_uses_the_index_that_was_made_for_it(full: Desk, name: str) -> None:
+def test_a_statement_uses_the_index_that_was_made_for_it(full: SyncStore, name: str) -> None:
     assert any(f"INDEX {INDEXES[name]} (" in line for line in plan(full, ALL[name])), plan(full, ALL[name])
 
 
-def test_a_scan_would_be_noticed(full: Desk) -> None:
+def test_a_scan_would_be_noticed(full: SyncStore) -> None:
     unindexed = Statement(select(messages.c.id).where(messages.c.author == "x"))
     assert any(line.startswith("SCAN messages") for line in plan(full, unindexed))
 
 
-def effort(desk: Desk, operation: Callable[[Transaction], object]) -> int:
+def effort(sync_store: SyncStore, operation: Callable[[Transaction], object]) -> int:
     """How many hundred instructions of SQLite's machine an operation takes, which no other program can disturb."""
     count = 0
 
@@ -146,10 +147,10 @@ def effort(desk: Desk, operation: Callable[[Transaction], object]) -> int:
         count += 1
         return 0
 
-    desk.run(operation)
-    desk.link._raw.set_progress_handler(tick, 100)
-    desk.run(operation)
-    desk.link._raw.set_progress_handler(None, 0)
+    sync_store.run(operation)
+    sync_store.link._raw.set_progress_handler(tick, 100)
+    sync_store.run(operation)
+    sync_store.link._raw.set_progress_handler(None, 0)
     return count
 
 
@@ -164,8 +165,8 @@ WORK: dict[str, Callable[[Transaction], object]] = {
 
 
 @pytest.mark.parametrize("name", sorted(WORK))
-def test_the_effort_does_not_grow_with_the_rows(full: Desk, tmp_path: Path, name: str) -> None:
-    small = Desk(tmp_path / "small.db")
+def test_the_effort_does_not_grow_with_the_rows(full: SyncStore, tmp_path: Path, name: str) -> None:
+    small = SyncStore(tmp_path / "small.db")
     small.fill(6_000)
     assert effort(full, WORK[name]) <= effort(small, WORK[name]) + 1
     small.close()
@@ -177,7 +178,7 @@ INSERT INTO messages (id, session_id, session_n, round, chatbot_id, channel_id, 
  source, source_kind, content, version, created_at) SELECT 'm' || i, 's' || (1 + (i - 1) / {each}), i, 0, 'b1', 'c',
  'user_prompt', 'user', 'text', 'pending_agent', 'followup', 'Chii', '{{"kind":"user"}}', 'user', '{{"text":"x"}}', 1, 0
  FROM n;
-INSERT INTO leases SELECT 's' || i, NULL, 'somebody', 1, 0, 9 FROM n WHERE i <= {busy}
+INSERT INTO leases SELECT 's' || i, NULL, 'somebody', 1, 0, 0, 9 FROM n WHERE i <= {busy}
 """
 
 
@@ -186,14 +187,30 @@ INSERT INTO leases SELECT 's' || i, NULL, 'somebody', 1, 0, 9 FROM n WHERE i <= 
     [(2, 10_000, 1, 100), (2_000, 10, 128, 1_200), (1_000, 20, 999, 2_000)],
     ids=["one busy session", "few of many", "nearly all"],
 )
-def test_a_claim_passes_over_busy_sessions(desk: Desk, sessions: int, each: int, busy: int, most: int) -> None:
+def test_a_claim_passes_over_busy_sessions(
+    sync_store: SyncStore, sessions: int, each: int, busy: int, most: int
+) -> None:
     rows = sessions * each
-    desk.link.script(
+    sync_store.link.script(
         "CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS"
         f" (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows}) SELECT i FROM n"
     )
     for sql in BUSY.format(sessions=sessions, each=each, busy=busy).split(";"):
-        desk.link.script(sql)
+        sync_store.link.script(sql)
     seen = list[str | None]()
-    assert effort(desk, lambda tx: seen.append(getattr(tx.leases.next(BOT), "id", None))) < most
+    assert effort(sync_store, lambda tx: seen.append(getattr(tx.leases.next(BOT), "id", None))) < most
     assert set(seen) == {f"m{busy * each + 1}"}
+
+
+def test_a_claim_does_not_look_at_all_that_runs(sync_store: SyncStore) -> None:
+    def claim(tx: Transaction) -> int | None:
+        return tx.leases.worst("somebody")
+
+    sync_store.link.script("INSERT INTO leases VALUES ('s0', NULL, 'somebody', 1, 0, 0, 9)")
+    alone = effort(sync_store, claim)
+    sync_store.link.script(
+        "INSERT INTO leases WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+        " SELECT 's' || i, NULL, 'somebody', 1, i % 3, 0, 9 FROM n"
+    )
+    assert sync_store.run(claim) == 2
+    assert effort(sync_store, claim) <= alone + 1

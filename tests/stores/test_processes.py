@@ -2,13 +2,13 @@
 
 import asyncio
 import json
+import os
 import random
 import subprocess
 import sys
-import textwrap
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,44 +16,41 @@ import pytest
 from kesoku.messages.lifecycle import Change
 from kesoku.ports import Transaction
 from kesoku.store import SqlStore
-from kesoku.testing.desk import Desk
 from kesoku.testing.store_material import add, prompt
+from kesoku.testing.sync_store import SyncStore
+
+from ..forkserver import ForkedPopen, ForkServer  # noqa: TID252
 
 KILLS = 7
-WRITER = textwrap.dedent(
-    """
-    import asyncio, json, os, sys, time
-    from kesoku.store import SqlStore
-    from kesoku.testing.store_material import add, prompt
-
-    async def main(path, seconds, callers):
-        async def caller(store):
-            while time.monotonic() < end:
-                (record,) = await store.write(add(prompt()))
-                os.write(1, (json.dumps(record.id) + "\\n").encode())
-        async with await SqlStore.open(path) as store:
-            await store.write(add())
-            os.write(1, b'"ready"\\n')
-            end = time.monotonic() + seconds
-            await asyncio.gather(*(caller(store) for _ in range(callers)))
-
-    asyncio.run(main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3])))
-    """
-)
+WRITER = str(Path(__file__).with_name("writer.py"))
+Writers = Callable[..., AbstractContextManager["subprocess.Popen[str]"]]
 
 
-@contextmanager
-def writer(path: Path, *, seconds: float, callers: int) -> Iterator[subprocess.Popen[str]]:
+@pytest.fixture
+def writer(forkserver: ForkServer) -> Writers:
     """A process that writes, tells on a pipe what was acknowledged, and is gone at the end."""
-    command = [sys.executable, "-c", WRITER, str(path), str(seconds), str(callers)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        if process.stdout:
-            process.stdout.close()
+
+    @contextmanager
+    def writer(path: Path, *, seconds: float, callers: int) -> Iterator["subprocess.Popen[str]"]:
+        process = ForkedPopen(
+            forkserver,
+            [WRITER, str(path), str(seconds), str(callers)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=2,
+            text=True,
+            cwd=path.parent,
+            env=os.environ,
+        )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+            if process.stdout:
+                process.stdout.close()
+
+    return writer
 
 
 def told(process: subprocess.Popen[str], most: int = sys.maxsize) -> list[str]:
@@ -66,11 +63,11 @@ def told(process: subprocess.Popen[str], most: int = sys.maxsize) -> list[str]:
 
 def check(path: Path, acknowledged: list[str], *, more: bool) -> int:
     """The file is sound, numbered densely, and holds what was acknowledged (and nothing else, unless `more`)."""
-    desk = Desk(path, patience=5)
-    assert desk.link.script("PRAGMA integrity_check") == [("ok",)]
-    stored = desk.link.script("SELECT id, session_n FROM messages ORDER BY seq")
-    events = desk.link.script("SELECT message_id FROM events ORDER BY seq")
-    desk.close()
+    sync_store = SyncStore(path, patience=5)
+    assert sync_store.link.script("PRAGMA integrity_check") == [("ok",)]
+    stored = sync_store.link.script("SELECT id, session_n FROM messages ORDER BY seq")
+    events = sync_store.link.script("SELECT message_id FROM events ORDER BY seq")
+    sync_store.close()
     assert [n for _, n in stored] == list(range(1, len(stored) + 1))
     assert [(each,) for each, _ in stored] == events
     assert len(acknowledged) == len(set(acknowledged))
@@ -80,22 +77,25 @@ def check(path: Path, acknowledged: list[str], *, more: bool) -> int:
 
 
 @pytest.mark.slow
-def test_several_processes_write_one_file(tmp_path: Path) -> None:
+def test_several_processes_write_one_file(writer: Writers, tmp_path: Path) -> None:
     path, several = tmp_path / "kesoku.db", (1, 1, 8, 8)
-    Desk(path).close()
-    with ExitStack() as stack:
-        writers = [stack.enter_context(writer(path, seconds=2, callers=callers)) for callers in several]
-        acknowledged = [told(process) for process in writers]
-        assert [process.wait() for process in writers] == [0] * len(several)
-    shares = [len(each) for each in acknowledged]
-    assert min(shares) > 10
-    for one, other in (shares[:2], shares[2:]):
-        assert max(one, other) < 3 * min(one, other), shares
+    SyncStore(path).close()
+    acknowledged = [list[str]() for _ in several]
+    for seconds in (1, 3, 9):  # a busy machine needs longer until there is enough to judge
+        with ExitStack() as stack:
+            writers = [stack.enter_context(writer(path, seconds=seconds, callers=callers)) for callers in several]
+            for kept, process in zip(acknowledged, writers, strict=True):
+                kept += told(process)
+            assert [process.wait() for process in writers] == [0] * len(several)
+        shares = [len(each) for each in acknowledged]
+        if is_fair := min(shares) > 10 and all(max(two) < 3 * min(two) for two in (shares[:2], shares[2:])):
+            break
+    assert is_fair, shares
     check(path, [each for one in acknowledged for each in one], more=False)
 
 
 @pytest.mark.slow
-def test_nothing_acknowledged_dies_with_its_process(tmp_path: Path) -> None:
+def test_nothing_acknowledged_dies_with_its_process(writer: Writers, tmp_path: Path) -> None:
     path, seed = tmp_path / "kesoku.db", random.randrange(10**6)
     chance, acknowledged, stored = random.Random(seed), list[str](), 0
     for kill in range(KILLS):
@@ -110,7 +110,7 @@ def test_nothing_acknowledged_dies_with_its_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_paused_subscriber_misses_nothing_from_another_process(tmp_path: Path) -> None:
+async def test_a_paused_subscriber_misses_nothing_from_another_process(writer: Writers, tmp_path: Path) -> None:
     path = tmp_path / "kesoku.db"
     async with await SqlStore.open(path) as store:
         woken, seen = asyncio.Event(), list[Change]()
@@ -121,7 +121,7 @@ async def test_a_paused_subscriber_misses_nothing_from_another_process(tmp_path:
 
         async def follow(until: int) -> None:
             while len(seen) < until:
-                await asyncio.wait_for(woken.wait(), 10)
+                await asyncio.wait_for(woken.wait(), 50)
                 woken.clear()
                 while changes := await store.read(news):
                     seen.extend(changes)
@@ -141,16 +141,16 @@ async def test_a_commit_elsewhere_wakes_this_process(tmp_path: Path) -> None:
     async with await SqlStore.open(path) as here, await SqlStore.open(path) as elsewhere:
         woken = asyncio.Event()
         undo = here.on_commit(woken.set)
-        await asyncio.wait_for(woken.wait(), 5)  # the wake-up that comes with every subscription
+        await asyncio.wait_for(woken.wait(), 50)  # the wake-up that comes with every subscription
         for _ in range(3):
             woken.clear()
             await elsewhere.write(add(prompt()))
-            await asyncio.wait_for(woken.wait(), 5)
+            await asyncio.wait_for(woken.wait(), 50)
         undo()
         again = here.on_commit(woken.set)
         woken.clear()
         await elsewhere.write(add(prompt()))
-        await asyncio.wait_for(woken.wait(), 5)
+        await asyncio.wait_for(woken.wait(), 50)
         again()
 
 
@@ -165,7 +165,7 @@ async def test_a_callback_that_raises_hurts_no_other(tmp_path: Path) -> None:
         woken = asyncio.Event()
         undo = [store.on_commit(broken), store.on_commit(woken.set)]
         await store.write(add(prompt()))
-        await asyncio.wait_for(woken.wait(), 5)
+        await asyncio.wait_for(woken.wait(), 50)
         for each in undo:
             each()
     assert {str(each["exception"]) for each in complaints} == {"mine"}
@@ -180,6 +180,6 @@ def test_a_loop_that_ends_too_early_leaves_no_mess(tmp_path: Path) -> None:
         await asyncio.sleep(0)
 
     asyncio.run(careless())
-    desk = Desk(tmp_path / "kesoku.db", patience=5)
-    assert desk.link.script("PRAGMA integrity_check") == [("ok",)]
-    desk.close()
+    sync_store = SyncStore(tmp_path / "kesoku.db", patience=5)
+    assert sync_store.link.script("PRAGMA integrity_check") == [("ok",)]
+    sync_store.close()

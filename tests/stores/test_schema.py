@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from kesoku.errors import StoreConflict, StoreForeign, StoreNewer
+from kesoku.errors import StoreConflict, StoreForeign, StoreNewer, StoreOutdated
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.store import SqlStore
 from kesoku.store.engine import Link
 from kesoku.store.migrations import MIGRATIONS, prepare
-from kesoku.testing.desk import Desk
+from kesoku.store.queues import WRONG
+from kesoku.testing.driver import intercepted
 from kesoku.testing.store_material import ELSEWHERE, add, ids, move, prompt, said
+from kesoku.testing.sync_store import SyncStore
 
 
 def digest(path: Path) -> str:
@@ -95,9 +97,9 @@ async def test_several_open_a_new_file_at_once(tmp_path: Path) -> None:
         await store.aclose()
 
 
-def test_every_connection_is_durable(desk: Desk) -> None:
+def test_every_connection_is_durable(sync_store: SyncStore) -> None:
     for readonly in (False, True):
-        link = desk.database.link(readonly=readonly)
+        link = sync_store.database.link(readonly=readonly)
         pragmas = {
             name: link.script(f"PRAGMA {name}")[0][0] for name in ("journal_mode", "synchronous", "foreign_keys")
         }
@@ -112,9 +114,9 @@ def test_every_connection_is_durable(desk: Desk) -> None:
         link.close()
 
 
-def test_an_older_database_is_brought_up_step_by_step(desk: Desk) -> None:
-    stored = desk.run(add(prompt()))
-    turnstile = desk.database.turnstile()
+def test_an_older_database_is_brought_up_step_by_step(sync_store: SyncStore) -> None:
+    stored = sync_store.run(add(prompt()))
+    turnstile = sync_store.database.turnstile()
 
     now = len(MIGRATIONS) + 1
 
@@ -126,15 +128,15 @@ def test_an_older_database_is_brought_up_step_by_step(desk: Desk) -> None:
         raise RuntimeError("in the middle")
 
     with pytest.raises(RuntimeError):
-        prepare(desk.database, desk.link, turnstile, (*MIGRATIONS, one_more, broken))
-    assert desk.link.script("PRAGMA user_version") == [(now,)]
+        prepare(sync_store.database, sync_store.link, turnstile, (*MIGRATIONS, one_more, broken))
+    assert sync_store.link.script("PRAGMA user_version") == [(now,)]
     for _ in range(2):
-        prepare(desk.database, desk.link, turnstile, (*MIGRATIONS, one_more))
-        assert desk.link.script("PRAGMA user_version") == [(now + 1,)]
-    assert desk.link.script("SELECT colour FROM sessions") == [("red",)]
-    assert desk.run(lambda tx: tx.messages.session("s1")) == stored
+        prepare(sync_store.database, sync_store.link, turnstile, (*MIGRATIONS, one_more))
+        assert sync_store.link.script("PRAGMA user_version") == [(now + 1,)]
+    assert sync_store.link.script("SELECT colour FROM sessions") == [("red",)]
+    assert sync_store.run(lambda tx: tx.messages.session("s1")) == stored
     with pytest.raises(StoreNewer):
-        prepare(desk.database, desk.link, turnstile, MIGRATIONS)
+        prepare(sync_store.database, sync_store.link, turnstile, MIGRATIONS)
     turnstile.close()
 
 
@@ -146,23 +148,23 @@ async def test_a_link_to_the_file_shares_its_lock(tmp_path: Path) -> None:
     assert files(tmp_path).keys() == {"kesoku.db", "kesoku.db.lock", "link.db"}
 
 
-def test_a_seq_never_comes_again(desk: Desk) -> None:
-    (first, last) = desk.run(add(prompt(), prompt()))
-    desk.link.script(f"DELETE FROM messages WHERE id = '{last.id}'")
-    assert desk.run(lambda tx: [change.record.id for change in tx.events.after(0, 9)]) == [first.id]
-    desk.link.script("UPDATE sessions SET last_n = 1")
-    (again,) = desk.run(add(prompt()))
+def test_a_seq_never_comes_again(sync_store: SyncStore) -> None:
+    (first, last) = sync_store.run(add(prompt(), prompt()))
+    sync_store.link.script(f"DELETE FROM messages WHERE id = '{last.id}'")
+    assert sync_store.run(lambda tx: [change.record.id for change in tx.events.after(0, 9)]) == [first.id]
+    sync_store.link.script("UPDATE sessions SET last_n = 1")
+    (again,) = sync_store.run(add(prompt()))
     assert again.seq > last.seq
 
 
-def test_a_deleted_message_takes_its_rows_along_but_not_its_keys(desk: Desk) -> None:
-    (stored,) = desk.run(add(prompt(keys=("k1",))))
-    desk.run(lambda tx: tx.messages.rewrite(stored.message.update(text="x"), actor="a", at=1))
-    desk.link.script("DELETE FROM messages")
+def test_a_deleted_message_takes_its_rows_along_but_not_its_keys(sync_store: SyncStore) -> None:
+    (stored,) = sync_store.run(add(prompt(keys=("k1",))))
+    sync_store.run(lambda tx: tx.messages.rewrite(stored.message.update(text="x"), actor="a", at=1))
+    sync_store.link.script("DELETE FROM messages")
     for table in ("events", "message_versions"):
-        assert desk.link.script(f"SELECT count(*) FROM {table}") == [(0,)]
-    assert desk.link.script("SELECT key, message_id FROM external_ids") == [("k1", None)]
-    assert desk.run(lambda tx: tx.messages.find("discord", ["k1"])) is None
+        assert sync_store.link.script(f"SELECT count(*) FROM {table}") == [(0,)]
+    assert sync_store.link.script("SELECT key, message_id FROM external_ids") == [("k1", None)]
+    assert sync_store.run(lambda tx: tx.messages.find("discord", ["k1"])) is None
 
 
 @pytest.mark.parametrize(
@@ -178,26 +180,66 @@ def test_a_deleted_message_takes_its_rows_along_but_not_its_keys(desk: Desk) -> 
         "UPDATE events SET message_id = 'nobody'",
     ],
 )
-def test_the_tables_forbid(desk: Desk, change: str) -> None:
+def test_the_tables_forbid(sync_store: SyncStore, change: str) -> None:
     # K-001, K-002
-    stored = desk.run(add(prompt(), prompt()))
+    stored = sync_store.run(add(prompt(), prompt()))
     with pytest.raises(StoreConflict):
-        desk.link.script(change)
-    assert ids(desk.run(lambda tx: tx.messages.session("s1"))) == ids(stored)
+        sync_store.link.script(change)
+    assert ids(sync_store.run(lambda tx: tx.messages.session("s1"))) == ids(stored)
 
 
-def test_the_length_of_a_queue_follows_every_change(desk: Desk) -> None:
+def test_the_length_of_a_queue_follows_every_change(sync_store: SyncStore) -> None:
     def lengths() -> list[tuple[str, int]]:
-        return desk.link.script("SELECT chatbot_id, length FROM queues ORDER BY chatbot_id")
+        return sync_store.link.script("SELECT chatbot_id, length FROM queues ORDER BY chatbot_id")
 
-    one, two, three = desk.run(add(prompt(), prompt(), prompt(at=ELSEWHERE)))
-    desk.run(add(said(make.notice("n"))))
+    one, two, three = sync_store.run(add(prompt(), prompt(), prompt(at=ELSEWHERE)))
+    sync_store.run(add(said(make.notice("n"))))
     assert lengths() == [("discord", 2), ("wechat", 1)]
-    desk.run(move(one, S.PROCESSING, S.PENDING_AGENT))
-    desk.run(move(three, S.INTERRUPTED, S.PENDING_AGENT))
+    sync_store.run(move(one, S.PROCESSING, S.PENDING_AGENT))
+    sync_store.run(move(three, S.INTERRUPTED, S.PENDING_AGENT))
     assert lengths() == [("discord", 1), ("wechat", 0)]
-    desk.run(move(one, S.PENDING_AGENT, S.PROCESSING))
-    desk.run(add(prompt(), two.beside(two.message)))
+    sync_store.run(move(one, S.PENDING_AGENT, S.PROCESSING))
+    sync_store.run(add(prompt(), two.beside(two.message)))
     assert lengths() == [("discord", 3), ("wechat", 0)]
-    desk.link.script(f"DELETE FROM messages WHERE id IN ('{two.id}', '{three.id}')")
+    sync_store.link.script(f"DELETE FROM messages WHERE id IN ('{two.id}', '{three.id}')")
     assert lengths() == [("discord", 2), ("wechat", 0)]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE queues SET length = 100000",
+        "UPDATE queues SET length = 'many'",
+        "DELETE FROM queues",
+        "UPDATE queues SET chatbot_id = 'other' WHERE chatbot_id = 'wechat'",
+        "INSERT INTO queues VALUES ('other', 7)",
+    ],
+)
+def test_a_length_that_was_changed_by_hand_is_counted_again_at_the_next_start(
+    sync_store: SyncStore, damage: str
+) -> None:
+    sync_store.run(add(prompt(), prompt(), prompt(at=ELSEWHERE)))
+    sync_store.link.script(damage)
+    again = SyncStore(sync_store.path)
+    assert again.link.script("SELECT * FROM queues ORDER BY chatbot_id") == [("discord", 2), ("wechat", 1)]
+    again.close()
+
+
+def test_nothing_is_counted_again_where_nothing_is_wrong(sync_store: SyncStore) -> None:
+    sync_store.run(add(prompt()))
+    before = sync_store.link.script("PRAGMA data_version")
+    again = SyncStore(sync_store.path)
+    assert sync_store.link.script("PRAGMA data_version") == before
+    plan = again.link.script(f"EXPLAIN QUERY PLAN {WRONG}")
+    looks = [each for *_, each in plan if "messages" in each]
+    assert looks
+    assert all("INDEX messages_queued" in each for each in looks)
+    again.close()
+
+
+def test_a_sqlite_that_is_too_old_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    old = intercepted(sqlite3, lambda sql, run: run())
+    old.__dict__.update(sqlite_version="3.34.1", sqlite_version_info=(3, 34, 1))
+    with pytest.raises(StoreOutdated, match=r"has SQLite 3\.34\.1, and Kesoku needs 3\.35\.0"):
+        SyncStore(tmp_path / "kesoku.db", module=old)
+    assert not list(tmp_path.iterdir())

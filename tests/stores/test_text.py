@@ -17,8 +17,8 @@ from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post
 from kesoku.messages.source import RelaySource, UserSource
 from kesoku.store.mapping import METADATA_LIMIT
-from kesoku.testing.desk import Desk
 from kesoku.testing.store_material import MODEL, add, prompt, said
+from kesoku.testing.sync_store import SyncStore
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=40)
 """Lone surrogates and NUL included."""
@@ -31,14 +31,14 @@ JSON = st.recursive(
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Desk:
-    return Desk(tmp_path_factory.mktemp("text") / "kesoku.db")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> SyncStore:
+    return SyncStore(tmp_path_factory.mktemp("text") / "kesoku.db")
 
 
 @settings(deadline=None)
 @given(text=ANY_TEXT, author=ANY_TEXT, user=ANY_TEXT, bot=NAME, channel=NAME, key=NAME, session=NAME, extra=JSON)
 def test_any_text_survives(
-    shared: Desk, text: str, author: str, user: str, bot: str, channel: str, key: str, session: str, extra: Any
+    shared: SyncStore, text: str, author: str, user: str, bot: str, channel: str, key: str, session: str, extra: Any
 ) -> None:
     message = UserPrompt.create(
         content=PromptContent(text=text, attachments=(Attachment(name=text, path=key),)),
@@ -63,7 +63,7 @@ def test_any_text_survives(
 
 @settings(deadline=None)
 @given(arguments=st.dictionaries(ANY_TEXT, JSON, max_size=4), output=JSON, error=ANY_TEXT)
-def test_any_json_survives(shared: Desk, arguments: dict[str, Any], output: Any, error: str) -> None:
+def test_any_json_survives(shared: SyncStore, arguments: dict[str, Any], output: Any, error: str) -> None:
     call = make.tool_call("t", arguments, **MODEL)
     answered, result = make.respond(call, output, error=error)
     shared.run(add(said(call), said(result, parent_id=call.id)))
@@ -80,7 +80,7 @@ def noticed(created_at: float) -> Message:
 
 
 @given(made=st.floats(min_value=-1e9, max_value=4e9))
-def test_times_are_exact_to_the_microsecond(shared: Desk, made: float) -> None:
+def test_times_are_exact_to_the_microsecond(shared: SyncStore, made: float) -> None:
     # Until 2106: from then on a float itself is less exact than that.
     message = noticed(round(made, 6))
     shared.run(add(said(message)))
@@ -103,7 +103,7 @@ def test_times_are_exact_to_the_microsecond(shared: Desk, made: float) -> None:
         UserPrompt.create(source=UserSource(), metadata={"big": "ü" * (METADATA_LIMIT // 2)}),
     ],
 )
-def test_what_has_no_stored_form_is_refused(shared: Desk, message: Message) -> None:
+def test_what_has_no_stored_form_is_refused(shared: SyncStore, message: Message) -> None:
     # N-14
     with pytest.raises(NotStorable) as caught:
         shared.run(add(said(message, status=S.RESPONDED)))
@@ -111,7 +111,7 @@ def test_what_has_no_stored_form_is_refused(shared: Desk, message: Message) -> N
     assert shared.run(lambda tx: tx.messages.get(message.id)) is None
 
 
-def test_metadata_up_to_the_limit_is_stored(shared: Desk) -> None:
+def test_metadata_up_to_the_limit_is_stored(shared: SyncStore) -> None:
     message = UserPrompt.create(source=UserSource(), metadata={"big": "ü" * (METADATA_LIMIT // 2 - 100)})
     shared.run(add(said(message)))
     read = shared.run(lambda tx: tx.messages.get(message.id))
@@ -119,7 +119,7 @@ def test_metadata_up_to_the_limit_is_stored(shared: Desk) -> None:
     assert read.message.metadata == message.metadata
 
 
-def test_deep_json_is_stored_or_refused(shared: Desk) -> None:
+def test_deep_json_is_stored_or_refused(shared: SyncStore) -> None:
     nested: Any = 1
     for depth in range(300):
         nested = [nested]
@@ -127,7 +127,7 @@ def test_deep_json_is_stored_or_refused(shared: Desk) -> None:
             shared.run(add(said(make.tool_call("t", {"value": nested}, **MODEL))))
 
 
-def test_large_texts_are_stored(shared: Desk) -> None:
+def test_large_texts_are_stored(shared: SyncStore) -> None:
     text = "🎈" * 3_000_000
     (stored,) = shared.run(add(prompt(text)))
     read = shared.run(lambda tx: tx.messages.get(stored.id))

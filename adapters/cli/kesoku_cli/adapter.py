@@ -15,6 +15,7 @@ from kesoku.adapter import (
     Receipt,
     RenderContext,
 )
+from kesoku.messages.recent import Recent
 from kesoku_cli.config import CliConfig
 from kesoku_cli.front import front_end
 from kesoku_cli.frontend import FrontEnd
@@ -38,7 +39,7 @@ class CliAdapter:
         self._front: FrontEnd | None = None
         self._ready = asyncio.Event()
         self._shown: dict[str, Draft] = {}
-        self._seen: set[str] = set()
+        self._seen = Recent[str]()
         self._questions: set[str] = set()
 
     @property

@@ -20,6 +20,7 @@ from kesoku.history.weight import MEDIA, tokens_of
 from kesoku.llm.gemini.call import Call
 from kesoku.llm.gemini.failure import foreign_errors
 from kesoku.llm.gemini.wire import Json
+from kesoku.messages.recent import Recent
 
 _log = logging.getLogger(__name__)
 
@@ -75,7 +76,7 @@ class PrefixCache:
         self._call = replace(call, seconds=_PATIENCE)
         self._rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, _Room] = WeakKeyDictionary()
         self._sent: dict[str, None] = {}
-        self._refused: set[str] = set()
+        self._refused = Recent[str]()
         self._resting_until = 0.0
 
     async def apply(self, wire: Json, client: Any) -> Json:

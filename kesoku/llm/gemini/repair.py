@@ -5,18 +5,22 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kesoku.llm.gemini.wire import STAND_IN, Json
+from kesoku.messages.recent import Recent
+
+REMEMBERED = 10_000
+"""So many refused signatures are known. One that was forgotten is refused again, which costs one request."""
 
 
 class Signatures:
     """What one model has refused. They may be of another model, project or route, or simply too old."""
 
     def __init__(self) -> None:
-        self._refused: set[bytes] = set()
+        self._refused = Recent[bytes](REMEMBERED)
         self._any = False  # not the same as an empty set: a missing signature is refused as well
 
     def refuse(self, contents: Iterable[Json]) -> None:
         """Gemini refused these contents for a signature, and does not say which: none of them is sent again."""
-        self._refused |= {_digest(part["thought_signature"]) for part in _signed(contents)}
+        self._refused.add(*(_digest(part["thought_signature"]) for part in _signed(contents)))
         self._any = True
 
     def mended(self, contents: list[Json]) -> list[Json]:

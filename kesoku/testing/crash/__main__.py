@@ -23,7 +23,7 @@ def main() -> int:
     if options.planted:
         plan = PLANTED[options.planted].plan(options.seed)
     try:
-        report = run(plan, folder=options.keep, told=_show if sys.stderr.isatty() else None)
+        report = run(plan, folder=options.keep, progress=_show if sys.stderr.isatty() else None)
     except KeyboardInterrupt:
         _say(f"stopped; the seed was {plan.seed}")
         return _INTERRUPTED
@@ -38,7 +38,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="repeats the decisions of a run")
     parser.add_argument("--workers", type=int, default=3, choices=(2, 3, 4), help="processes that claim prompts")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument("--planted", choices=sorted(PLANTED), help="plant this fault, to see it found")
+    planted = "; ".join(sorted(PLANTED))
+    parser.add_argument(
+        "--planted", choices=PLANTED, metavar="FAULT", help=f"plant a fault, to see it found; one of: {planted}"
+    )
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the databases and traces there")
     return parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""A process of the crash kit: what it is told at its birth, and what every role stands on."""
+"""A process of the crash kit: its specification, and the open store and gateway that every role works with."""
 
 import os
 from collections.abc import AsyncIterator
@@ -12,14 +12,14 @@ from kesoku.gateway import BusyPolicy, Presence
 from kesoku.ports import Gateway, Store
 from kesoku.store import SqlStore
 from kesoku.store.driver import driver
-from kesoku.testing.bench import UNBOUNDED
-from kesoku.testing.crash.audit import introduce
-from kesoku.testing.crash.clock import FastClock
+from kesoku.testing.clock import FastClock
+from kesoku.testing.crash.audit import identify
+from kesoku.testing.crash.layout import Layout
 from kesoku.testing.crash.plan import Plan
-from kesoku.testing.crash.scene import Scene
 from kesoku.testing.crash.trace import Trace
 from kesoku.testing.crash.watch import Tripwire, Watch, WatchedStore
 from kesoku.testing.driver import intercepted
+from kesoku.testing.gateway_harness import UNBOUNDED
 
 
 class Role(StrEnum):
@@ -32,40 +32,40 @@ class Role(StrEnum):
     POSTER = "poster"
     """People: speaks on the platforms, and hands in prompts with keys of its own, some of them twice."""
     FOLLOWER = "follower"
-    """Reads the event log from where its last life ended."""
+    """Reads the event log, from where the process that it replaces got to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Birth:
-    """Everything that a process is told. `name` is its own for ever; `part` is who it replaces: `worker-2`, `keyed`."""
+class ProcessSpec:
+    """What a process is to be. `name` is unique in a run; `part` is kept by its replacements: `worker-2`, `keyed`."""
 
     name: str
     part: str
     role: Role
-    scene: Scene
+    layout: Layout
     plan: Plan
     clock: FastClock
     tripwire: Tripwire | None = None
 
 
 class Actor:
-    """The open parts of a process, as the product makes them, over a driver that is watched."""
+    """The open parts of a process, made as the product makes them, over a watched driver of SQLite."""
 
-    def __init__(self, birth: Birth, watch: Watch, presence: Presence, store: Store) -> None:
-        self.birth, self.watch, self.trace = birth, watch, watch.trace
-        self.scene, self.clock, self.wiring = birth.scene, birth.clock, birth.plan.wiring
+    def __init__(self, spec: ProcessSpec, watch: Watch, presence: Presence, store: Store) -> None:
+        self.spec, self.watch, self.trace = spec, watch, watch.trace
+        self.layout, self.clock, self.wiring = spec.layout, spec.clock, spec.plan.wiring
         self.presence, self.store = presence, WatchedStore(self.wiring.store(store), watch)
         self.gateway: Gateway = self.wiring.gateway(self.store, self.clock, BusyPolicy(), presence, bounds=UNBOUNDED)
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, birth: Birth) -> AsyncIterator[Self]:
+    async def open(cls, spec: ProcessSpec) -> AsyncIterator[Self]:
         """Open everything."""
-        watch = Watch(Trace(birth.scene.traces / f"{birth.name}.jsonl"), birth.tripwire)
-        with Presence(birth.scene.run) as presence:
-            watch.trace.write("up", name=birth.name, owner=presence.owner, role=birth.role, pid=os.getpid())
-            hello = partial(introduce, owner=presence.owner, now=birth.clock.now)
-            module = intercepted(driver(), watch.statement, opened=hello)
-            async with await SqlStore.open(birth.scene.database, module=module) as store:
-                yield cls(birth, watch, presence, store)
+        watch = Watch(Trace(spec.layout.traces / f"{spec.name}.jsonl"), spec.tripwire)
+        with Presence(spec.layout.run) as presence:
+            watch.trace.write("up", name=spec.name, owner=presence.owner, role=spec.role, pid=os.getpid())
+            opened = partial(identify, owner=presence.owner, now=spec.clock.now)
+            module = intercepted(driver(), watch.statement, opened=opened)
+            async with await SqlStore.open(spec.layout.database, module=module) as store:
+                yield cls(spec, watch, presence, store)
         watch.trace.write("down")

@@ -1,6 +1,6 @@
-"""What is really written: triggers in the database of a test note every change with its writer and the lease.
+"""The audit: triggers in the database of a run record every change, with its writer and the lease at that moment.
 
-The product knows nothing of it and cannot forge it. The writer is who opened the connection, whatever it says itself.
+The product does not know of them. The writer is the process that opened the connection.
 """
 
 import sqlite3
@@ -123,7 +123,7 @@ def install(database: Path) -> None:
         connection.executescript("".join(script))
 
 
-def introduce(connection: Any, owner: str, now: Callable[[], int] = lambda: 0) -> None:
+def identify(connection: Any, owner: str, now: Callable[[], int] = lambda: 0) -> None:
     """Say who writes on a connection of any driver with the interface of `sqlite3`; without it a write fails.
 
     `owner` is the name in leases of a process that takes some, any name for another one, and `STRANGER` if it is not

@@ -19,16 +19,15 @@ from signal import SIGKILL
 from types import ModuleType
 from typing import Any
 
-from kesoku.testing.crash.audit import STRANGER, install, introduce
+from kesoku.testing.crash.audit import STRANGER, identify, install
 from kesoku.testing.crash.evidence import Evidence
 from kesoku.testing.crash.invariant import check
-from kesoku.testing.crash.report import Report
-from kesoku.testing.crash.scene import Scene
+from kesoku.testing.crash.layout import Layout
+from kesoku.testing.crash.report import Report, Violation
 from kesoku.testing.crash.trace import Trace, Traces
-from kesoku.testing.crash.violation import Violation
-from kesoku.testing.crash.watch import Point, Tripwire, Watch, When
-from kesoku.testing.desk import Desk
+from kesoku.testing.crash.watch import Point, Side, Tripwire, Watch
 from kesoku.testing.driver import intercepted
+from kesoku.testing.sync_store import SyncStore
 
 _DRIVER = """\
 import pathlib, sys
@@ -45,16 +44,16 @@ busy = "queue"
 _PATIENCE = 60
 """Real seconds for one sitting."""
 _ENDLESS = 124
-_FATE = "fate.json"
+_TRIPWIRE = "tripwire.json"
 _SAID = "SELECT kind, status, content FROM messages WHERE kind IN ('user_prompt', 'answer')"
 _ENDED = {"processed", "delivered"}
-NOWHERE = Point("nowhere", When.AFTER)
+NOWHERE = Point("nowhere", Side.AFTER)
 """No process comes by there."""
 
 
 def kill_chats(folder: Path, *, seed: int, kills: int) -> Report:
     """Ask questions, kill who answers, ask on. `folder` keeps what that left behind."""
-    began, home = time.monotonic(), _Home(Scene(folder))
+    began, home = time.monotonic(), _Home(Layout(folder))
     home.sit()
     points = home.points()
     chosen = Random(seed).sample(points, min(kills, len(points)))
@@ -68,42 +67,42 @@ def kill_chats(folder: Path, *, seed: int, kills: int) -> Report:
         kills={"chat": len(died)},
         points={str(point): int(point in died) for point in points},
         stops=0,
-        tally={},
+        steps={},
         violations=tuple(home.judge()),
     )
 
 
 def driver(folder: Path) -> ModuleType:
     """The driver of a program that is to die where the folder says."""
-    name, where, when = json.loads((folder / _FATE).read_text(encoding="utf-8"))
-    watch = Watch(Trace(Scene(folder).traces / f"{name}.jsonl"), Tripwire(point=Point(where, When(when))))
-    return intercepted(sqlite3, watch.statement, opened=lambda link: introduce(link, STRANGER))
+    name, where, side = json.loads((folder / _TRIPWIRE).read_text(encoding="utf-8"))
+    watch = Watch(Trace(Layout(folder).traces / f"{name}.jsonl"), Tripwire(point=Point(where, Side(side))))
+    return intercepted(sqlite3, watch.statement, opened=lambda link: identify(link, STRANGER))
 
 
 class _Home:
     """A person's home folder, with a configuration and a terminal."""
 
-    def __init__(self, scene: Scene) -> None:
-        self.scene = scene
-        self._folder = scene.folder
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self._folder = layout.folder
         self._sittings = 0
         self._done: set[str] = set()
         self._endless: list[str] = []
         self._shown = Counter[str]()
         self._prepare()
-        self._trace = Trace(scene.traces / "harness.jsonl")
+        self._trace = Trace(layout.traces / "harness.jsonl")
 
     def points(self) -> list[Point]:
         """Where the latest sitting came by."""
-        news = Traces(self.scene.traces).news()
+        news = Traces(self.layout.traces).news()
         name = self._name
-        return [Point(each["name"], When(each["when"])) for who, each in news if who == name and each["op"] == "passed"]
+        return [Point(each["name"], Side(each["side"])) for who, each in news if who == name and each["op"] == "passed"]
 
     def sit(self, point: Point = NOWHERE) -> int:
         """Ask something; the exit code, 124 if it did not end. Whatever was left unfinished before is finished too."""
         self._sittings += 1
         question = f"what is {self._sittings} + 0?"
-        (self._folder / _FATE).write_text(json.dumps([self._name, point.name, point.when]), encoding="utf-8")
+        (self._folder / _TRIPWIRE).write_text(json.dumps([self._name, point.name, point.side]), encoding="utf-8")
         command = [sys.executable, "-m", "kesoku", "chat", "--json", question]
         try:
             done = subprocess.run(  # noqa: S603 - our own program
@@ -123,12 +122,12 @@ class _Home:
         if done.returncode == 0:
             self._done.add(question)
         if done.returncode == -SIGKILL:
-            self._trace.write("killed", name=self._name, role="chat", how="point", point=point.name, when=point.when)
+            self._trace.write("killed", name=self._name, role="chat", how="point", point=point.name, side=point.side)
         return done.returncode
 
     def judge(self) -> list[Violation]:
         """What is wrong with the database, and with what the person was told."""
-        with closing(sqlite3.connect(self.scene.database)) as database:
+        with closing(sqlite3.connect(self.layout.database)) as database:
             rows = database.execute(_SAID).fetchall()
         stored = Counter((kind, json.loads(content)["text"]) for kind, _, content in rows)
         wrong = [f"{kind} {content} is {status}" for kind, status, content in rows if status not in _ENDED]
@@ -139,7 +138,7 @@ class _Home:
             for (kind, text), count in stored.items()
             if (count > 1 if kind == "user_prompt" else count > self._shown[text])
         ]
-        evidence = Evidence(self.scene)
+        evidence = Evidence(self.layout)
         try:
             found = check(evidence, final=True)
         finally:
@@ -153,14 +152,14 @@ class _Home:
         return f"chat-{self._sittings:03}"
 
     def _prepare(self) -> None:
-        self.scene.prepare()
-        Desk(self.scene.database).close()
-        install(self.scene.database)
+        self.layout.prepare()
+        SyncStore(self.layout.database).close()
+        install(self.layout.database)
         driver_folder = self._folder / "driver" / "pysqlite3"
         driver_folder.mkdir(parents=True)
         (driver_folder / "__init__.py").touch()
         (driver_folder / "dbapi2.py").write_text(_DRIVER.format(folder=str(self._folder)), encoding="utf-8")
-        config = _CONFIG.format(database=json.dumps(str(self.scene.database)))
+        config = _CONFIG.format(database=json.dumps(str(self.layout.database)))
         (self._folder / "config.toml").write_text(config, encoding="utf-8")
 
     def _environment(self) -> dict[str, str]:

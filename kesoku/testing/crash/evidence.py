@@ -1,7 +1,8 @@
-"""All that is known about a run: the database, the platforms, what the actors saw, and the files, in one place for SQL.
+"""All that is known about a run, in one place for SQL: the database with its audit, the traces, and the journals.
 
-The order of reading matters while processes work on. What was promised is read before the database, so that a promise
-can be looked for there; what only the world knows, deaths and what people see, is read once more behind it.
+Processes go on writing meanwhile, so the order of reading matters. Traces and journals are read before the snapshot of
+the database, so that what they acknowledge must be in it, and once more behind it, marked `late`, for what the database
+already shows.
 """
 
 import sqlite3
@@ -10,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from kesoku.adapter.courier import BLIND
 from kesoku.adapter.part import EXTRA
+from kesoku.adapter.sender import BLIND
 from kesoku.gateway.policy import FAILURES
-from kesoku.testing.crash.scene import Scene
+from kesoku.testing.crash.layout import Layout
 from kesoku.testing.crash.schema import (
     ADD_ALLOWED,
     ADD_ENTRY,
@@ -33,8 +34,8 @@ _LINES = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """One consistent look at everything. `params` are for queries: how far the look before came, and constants."""
+class Snapshot:
+    """One consistent state of everything. `params` are for queries: how far the snapshot before came, and constants."""
 
     db: sqlite3.Connection
     params: dict[str, Any]
@@ -57,9 +58,9 @@ class Look:
 
 @dataclass(slots=True, eq=False)
 class Evidence:
-    """Reads on with every look."""
+    """Reads on with every snapshot."""
 
-    scene: Scene
+    layout: Layout
     _db: sqlite3.Connection = field(init=False)
     _traces: Traces = field(init=False)
     _journals: Traces = field(init=False)
@@ -67,9 +68,9 @@ class Evidence:
     _marks: dict[str, int] = field(init=False, default_factory=lambda: {"audit": 0, "leases": 0, "trace": 0})
 
     def __post_init__(self) -> None:
-        self._traces, self._journals = Traces(self.scene.traces), Traces(self.scene.platforms)
+        self._traces, self._journals = Traces(self.layout.traces), Traces(self.layout.platforms)
         self._db = sqlite3.connect(":memory:", isolation_level=None)
-        self._db.execute("ATTACH ? AS kesoku", (str(self.scene.database),))
+        self._db.execute("ATTACH ? AS kesoku", (str(self.layout.database),))
         self._db.executescript(SCRIPT)
         self._db.executemany(ADD_ALLOWED, ALLOWED)
 
@@ -78,7 +79,7 @@ class Evidence:
         self._db.close()
 
     @contextmanager
-    def look(self) -> Iterator[Look]:
+    def snapshot(self) -> Iterator[Snapshot]:
         """Read what is new and hold one snapshot meanwhile."""
         self._db.execute("UPDATE trace SET late = 0 WHERE late")
         self._db.execute("UPDATE journal SET late = 0 WHERE late")
@@ -87,9 +88,9 @@ class Evidence:
             self._db.execute("BEGIN")
             self._db.execute("SELECT max(seq) FROM messages").fetchone()
             self._read_on(late=1)
-            look = Look(self._db, _CONSTANTS | self._marks)
-            yield look
-            (self._marks,) = look.rows(MARKS)
+            snapshot = Snapshot(self._db, _CONSTANTS | self._marks)
+            yield snapshot
+            (self._marks,) = snapshot.rows(MARKS)
 
     def _read_on(self, *, late: int) -> None:
         for actor, entry in self._traces.news():

@@ -1,10 +1,10 @@
-"""Faults that somebody could write, each a small change of a real part."""
+"""The faults that can be planted: real parts of Kesoku, each with one detail changed."""
 
 import asyncio
 import sqlite3
 import time
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from functools import wraps
@@ -23,12 +23,11 @@ from kesoku.messages.record import Post, Record
 from kesoku.messages.turn import CompiledRequest, MediaBlock, StreamItem
 from kesoku.ports import Store, Transaction
 from kesoku.store import SqlStore
-from kesoku.testing.crash.altered import Altered, AlteredStore
+from kesoku.testing.clock import WallClock
 from kesoku.testing.crash.platform import WatchedAdapter, manifest
-from kesoku.testing.crash.script import Clerk
+from kesoku.testing.crash.script import PromptDrivenModel
 from kesoku.testing.crash.watch import Watch
-from kesoku.testing.presence import NullPresence
-from kesoku.testing.station import WallClock
+from kesoku.testing.fakes import FakePresence
 
 T = TypeVar("T")
 
@@ -38,7 +37,36 @@ _PROMPTS = 24
 """More than one worker takes at once."""
 
 
-class _Hasty(Altered):
+class _Altered:
+    """A real part. What a subclass defines stands in for what is there."""
+
+    def __init__(self, real: Any) -> None:
+        self.real = real
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+
+class _AlteredStore(_Altered):
+    """A store whose transactions have other repositories, by their names."""
+
+    repositories: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+
+    async def write(self, operation: Callable[[Transaction], T]) -> T:
+        """Run and commit."""
+
+        @wraps(operation)
+        def altered(tx: Transaction) -> T:
+            others: Any = _Altered(tx)
+            for name, alter in self.repositories.items():
+                setattr(others, name, alter(getattr(tx, name)))
+            return operation(others)
+
+        store: Store = self.real
+        return await store.write(altered)
+
+
+class _Hasty(_Altered):
     async def write(self, operation: Callable[[Transaction], T]) -> T:
         """Return as soon as the operation ran; the commit follows some time later."""
         loop = asyncio.get_running_loop()
@@ -84,12 +112,12 @@ class CursorFirst(StoreGateway):
         return await super().accept(posts, catch_up=catch_up)
 
 
-class _Forgetful(Altered):
+class _Forgetful(_Altered):
     def find(self, chatbot_id: str, keys: Collection[str]) -> None:
         return None
 
 
-class NoKeys(AlteredStore):
+class NoKeys(_AlteredStore):
     """Does not look whether a platform's key is known."""
 
     repositories: ClassVar = {"messages": _Forgetful}
@@ -117,12 +145,14 @@ class TwoCommits(StoreGateway):
         return record
 
 
-class _Unchecked(Altered):
-    def check(self, fence: Fence) -> None:
+class _Unchecked(_Altered):
+    def check(self, fence: Fence) -> Lease:
         """Whoever writes may."""
+        lease: Lease = self.real.get(fence.session_id)
+        return lease
 
 
-class Unfenced(AlteredStore):
+class Unfenced(_AlteredStore):
     """Does not ask who holds the lease."""
 
     repositories: ClassVar = {"leases": _Unchecked}
@@ -143,11 +173,11 @@ class UnfencedFinish(StoreGateway):
 
 
 def some_prompts(database: Path) -> None:
-    """What people said before everybody came to work, each in a channel of its own, so that nobody is interrupted."""
+    """Stored prompts for the workers to begin with, each in a channel of its own, so that none interrupts another."""
 
     async def post() -> None:
         async with await SqlStore.open(database) as store:
-            gateway = StoreGateway(store, WallClock(), BusyPolicy(), NullPresence())
+            gateway = StoreGateway(store, WallClock(), BusyPolicy(), FakePresence())
             for number in range(_PROMPTS):
                 message = make.user_prompt("hello", author="Ada", user_id="ada")
                 address = Address(chatbot_id=BOT, channel_id=f"p{number}")
@@ -164,36 +194,36 @@ def no_index_and_some_prompts(database: Path) -> None:
 
 
 class NoRecovery(StoreGateway):
-    """Leaves what the dead left."""
+    """Does not take back the turns of dead processes."""
 
     async def recover(self) -> int:
         """Nothing."""
         return 0
 
 
-class _Impatient(Altered):
+class _Impatient(_Altered):
     def is_dead(self, owner: str) -> bool:
         return True
 
 
 def buries_the_living(store: Any, clock: Any, policy: Any, presence: Any, **options: Any) -> StoreGateway:
-    """A gateway that takes everybody for dead."""
+    """A gateway that takes every process for dead."""
     return StoreGateway(store, clock, policy, _Impatient(presence), **options)
 
 
-class _Uncounted(Altered):
+class _Uncounted(_Altered):
     def depose(self, session_id: str, *, failed: bool) -> Lease:
         deposed: Lease = self.real.depose(session_id, failed=False)
         return deposed
 
 
-class Uncounted(AlteredStore):
+class Uncounted(_AlteredStore):
     """Does not count crashes, so that a poisonous prompt goes round for ever."""
 
     repositories: ClassVar = {"leases": _Uncounted}
 
 
-class _Unannounced(Altered):
+class _Unannounced(_Altered):
     """Notes that a part is being sent only together with the outcome."""
 
     def move(
@@ -209,13 +239,13 @@ class _Unannounced(Altered):
         return moved
 
 
-class Unannounced(AlteredStore):
+class Unannounced(_AlteredStore):
     """Sends first and writes the ledger then."""
 
     repositories: ClassVar = {"deliveries": _Unannounced}
 
 
-class _Unmarked(Altered):
+class _Unmarked(_Altered):
     def move(
         self, message_id: str, part: int, purpose: Purpose, to: DeliveryState, *, at: int, **changes: Any
     ) -> Delivery | None:
@@ -223,7 +253,7 @@ class _Unmarked(Altered):
         return moved
 
 
-class Unmarked(AlteredStore):
+class Unmarked(_AlteredStore):
     """Forgets that a part was sent once more without knowing."""
 
     repositories: ClassVar = {"deliveries": _Unmarked}
@@ -261,7 +291,7 @@ class RowFirst(Staging):
 
 
 class _Newest:
-    """Trusts its wake-ups: it reads what is newest, not what follows its cursor."""
+    """A subscription that reads the newest change at each wake-up, not those behind its cursor."""
 
     def __init__(self, store: Any, subscription: Any, accepts: Callable[[Change], bool]) -> None:
         self._store, self._subscription, self._accepts = store, subscription, accepts
@@ -283,7 +313,7 @@ class _Newest:
 
 
 class SkippingListener(StoreGateway):
-    """Loses what was committed meanwhile."""
+    """Its listeners lose what was committed between two wake-ups."""
 
     @asynccontextmanager
     async def listen(self, accepts: Callable[[Change], bool], *, cursor: int | None = None) -> AsyncIterator[Any]:
@@ -292,7 +322,7 @@ class SkippingListener(StoreGateway):
             yield _Newest(self._store, subscription, accepts)
 
 
-class Slow(Clerk):
+class Slow(PromptDrivenModel):
     """Takes its time, so that a worker that was stopped meets the one that took over."""
 
     async def stream(self, request: CompiledRequest) -> AsyncGenerator[StreamItem, None]:

@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from kesoku.testing.crash.evidence import Look
+from kesoku.testing.crash.evidence import Snapshot
+from kesoku.testing.crash.report import Violation
 from kesoku.testing.crash.rule import Rule
-from kesoku.testing.crash.violation import Violation
 
 _ATTACHED = """
 SELECT m.id AS message, json_extract(each.value, '$.path') AS path, json_extract(each.value, '$.size') AS size
@@ -39,21 +39,21 @@ COUNTED = Rule(
 RULES = (GUARDS, COUNTED)
 
 
-def check_files(look: Look, *, final: bool) -> Iterator[Violation]:
+def check_files(snapshot: Snapshot, *, final: bool) -> Iterator[Violation]:
     """I13. What is in the files is compared with their names at the end."""
-    yield from _sound(look, "integrity_check" if final else "quick_check")
-    for row in look.rows(_ATTACHED):
+    yield from _sound(snapshot, "integrity_check" if final else "quick_check")
+    for row in snapshot.rows(_ATTACHED):
         wrong = _wrong(Path(row["path"]), row["size"], final=final)
         if wrong:
-            text = f"{row['message']} names the file {row['path']}, {wrong}\n{look.story(row['message'])}"
+            text = f"{row['message']} names the file {row['path']}, {wrong}\n{snapshot.story(row['message'])}"
             yield Violation(rule="I13", text=text)
 
 
-def _sound(look: Look, pragma: str) -> Iterator[Violation]:
-    for (found,) in look.db.execute(f"PRAGMA kesoku.{pragma}(5)"):
+def _sound(snapshot: Snapshot, pragma: str) -> Iterator[Violation]:
+    for (found,) in snapshot.db.execute(f"PRAGMA kesoku.{pragma}(5)"):
         if found != "ok":
             yield Violation(rule="I13", text=f"the database is damaged: {found}")
-    for table, row, parent, _ in look.db.execute("PRAGMA kesoku.foreign_key_check"):
+    for table, row, parent, _ in snapshot.db.execute("PRAGMA kesoku.foreign_key_check"):
         yield Violation(rule="I13", text=f"row {row} of {table} belongs to a row of {parent} that is not there")
 
 

@@ -1,4 +1,4 @@
-"""What was taken in is there, once and in order, and every listener is told of it (I1, I2, I10, I11)."""
+"""Prompts are stored once and in order, and listeners get every change (I1, I2, I10, I11)."""
 
 from kesoku.testing.crash.rule import Rule
 

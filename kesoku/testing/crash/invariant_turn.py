@@ -237,6 +237,32 @@ POISON = (
     ),
     Rule(
         rule="I12",
+        text="{owner} took {message} while it ran {other}, and one of them had so many crashes that it must run alone",
+        query="""
+            SELECT l.*, l.message_id AS message, o.message_id AS other
+            FROM kit_leases AS l JOIN kit_leases AS o ON o.owner = l.owner AND o.session_id <> l.session_id
+            WHERE l.seq > :leases AND l.old_owner IS NULL AND l.owner IS NOT NULL AND o.seq < l.seq
+                AND max(l.failures, o.failures) >= :failures - 1 AND NOT EXISTS (
+                    SELECT 1 FROM kit_leases AS n WHERE n.session_id = o.session_id AND n.seq > o.seq AND n.seq < l.seq
+                )
+        """,
+    ),
+    Rule(
+        rule="I12",
+        text="{message} was begun in turn {turn_id}, while turn {other}, which crashed with it, waits",
+        query="""
+            SELECT w.*, o.turn_id AS other
+            FROM written AS w JOIN written AS o ON o.message = w.message AND o.turn_id <> w.turn_id AND o.seq < w.seq
+            WHERE w.what = 'moved' AND w.after = 'processing' AND w.seq > :audit
+                AND o.what = 'moved' AND o.after = 'processing' AND (
+                    SELECT t.after FROM kit_audit AS t
+                    WHERE t.message_id = o.turn_id AND t.what IN ('stored', 'moved') AND t.seq < w.seq
+                    ORDER BY t.seq DESC LIMIT 1
+                ) = 'pending_agent'
+        """,
+    ),
+    Rule(
+        rule="I12",
         text="{message} was ended as poison after {times} crashes, not {most}",
         query="""
             SELECT e.message_id AS message, :failures AS most, (

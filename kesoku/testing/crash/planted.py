@@ -1,7 +1,4 @@
-"""The faults that are planted, one at a time, and the promise that each of them breaks.
-
-A kit that finds nothing may be blind. So each of these must be found.
-"""
+"""Runs with a planted fault, each with the invariant that must report it: they show that the kit can find something."""
 
 from dataclasses import dataclass
 
@@ -27,7 +24,7 @@ from kesoku.testing.crash.fault import (
 )
 from kesoku.testing.crash.plan import Plan
 from kesoku.testing.crash.platform import Platform
-from kesoku.testing.crash.watch import How, Point, Tripwire, When
+from kesoku.testing.crash.watch import Action, Point, Side, Tripwire
 from kesoku.testing.crash.wiring import Wiring
 
 
@@ -59,8 +56,8 @@ class Planted:
         )
 
 
-def _at(name: str, part: str, when: When = When.AFTER, *, nth: int = 1, how: How = How.KILL) -> Tripwire:
-    return Tripwire(point=Point(name, when), nth=nth, how=how, part=part)
+def _at(name: str, part: str, side: Side = Side.AFTER, *, nth: int = 1, action: Action = Action.KILL) -> Tripwire:
+    return Tripwire(point=Point(name, side), nth=nth, action=action, part=part)
 
 
 _WORKER, _HOST, _POSTER = "worker-0", BOT, "poster"
@@ -69,7 +66,7 @@ PLANTED = {
     "ack before commit": Planted(
         rule="I1",
         wiring=Wiring(gateway=AckFirst),
-        tripwire=_at("StoreGateway.accept", _POSTER, When.BEFORE, nth=2),
+        tripwire=_at("StoreGateway.accept", _POSTER, Side.BEFORE, nth=2),
     ),
     "cursor before messages": Planted(
         rule="I1",
@@ -84,7 +81,7 @@ PLANTED = {
     "no fence at the end, and no index": Planted(
         rule="I3",
         wiring=Wiring(gateway=UnfencedFinish, model=Slow, prepare=no_index_and_some_prompts),
-        tripwire=_at("StoreGateway.finish", _WORKER, When.ASKED, how=How.STOP),
+        tripwire=_at("StoreGateway.finish", _WORKER, Side.ASKED, action=Action.STOP),
         kills=0,
     ),
     "finish in two commits": Planted(
@@ -100,13 +97,13 @@ PLANTED = {
     "no fence": Planted(
         rule="I7",
         wiring=Wiring(store=Unfenced, model=Slow, prepare=some_prompts),
-        tripwire=_at("model", _WORKER, how=How.STOP),
+        tripwire=_at("model", _WORKER, action=Action.STOP),
         kills=0,
     ),
     "no recovery": Planted(
         rule="I8",
         wiring=Wiring(gateway=NoRecovery, prepare=some_prompts),
-        tripwire=_at("StoreGateway.finish", _WORKER, When.BEFORE),
+        tripwire=_at("StoreGateway.finish", _WORKER, Side.BEFORE),
         kills=1,
         patience=3.0,
     ),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kesoku.adapter import Address, Manifest, Outgoing, Receipt, Record
-from kesoku.testing.crash.watch import Watch, When
+from kesoku.testing.crash.watch import Side, Watch
 from kesoku.testing.platform import RecordedPlatform
 from kesoku.testing.recording import PLAIN, SHOW_ALL, RecordingAdapter, recording_manifest
 
@@ -38,10 +38,10 @@ class WatchedAdapter(RecordingAdapter):
 
     async def send(self, address: Address, outgoing: Outgoing, key: str) -> Receipt:
         """Show one part."""
-        self._watch.passing("send", When.BEFORE)
+        self._watch.passing("send", Side.BEFORE)
         receipt = await super().send(address, outgoing, key)
         self._watch.trace.write("sent", channel=address.channel_id, key=key, id=receipt.platform_ids[0])
-        self._watch.passing("send", When.AFTER)
+        self._watch.passing("send", Side.AFTER)
         return receipt
 
     async def delivered(self, record: Record, receipts: Sequence[Receipt]) -> None:

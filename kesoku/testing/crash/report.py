@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from kesoku.testing.crash.violation import Violation
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """A promise that was broken: `rule` names it, such as I3, or `kit` where an actor itself failed."""
+
+    rule: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.text}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +28,7 @@ class Report:
     """Every point that was seen (`after StoreGateway.finish`), and how many processes died there."""
     stops: int
     """Workers that were stopped in a turn until another one had taken it over."""
-    tally: Mapping[str, int]
+    steps: Mapping[str, int]
     """How often each step was exercised."""
     violations: tuple[Violation, ...] = field(default=())
 
@@ -35,7 +44,7 @@ class Report:
             f"{sum(self.kills.values())} kills in {self.seconds:.0f} s ({died}), seed {self.seed}",
             f"{hit} of {len(self.points)} points hit, {self.stops} workers stopped and taken over",
             *(f"  {count:5} {point}" for point, count in sorted(self.points.items())),
-            *(f"  {count:5} {step}" for step, count in self.tally.items()),
+            *(f"  {count:5} {step}" for step, count in self.steps.items()),
             *map(str, self.violations),
         ]
         return "\n".join([*lines, "no violation" if not self.violations else f"{len(self.violations)} violations"])

@@ -1,4 +1,4 @@
-"""What each process of the crash kit does for its life; none of them ends by itself."""
+"""The roles `worker`, `host` and `follower`, and the table of all roles. None of them ends by itself."""
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,12 +16,12 @@ from kesoku.messages.lifecycle import Claim, Fence, Serving
 from kesoku.messages.record import EVERY_CHANNEL, Address, Post, Record
 from kesoku.messages.turn import MediaBlock
 from kesoku.ports import Gateway
-from kesoku.testing.crash.actor import Actor, Birth, Role
-from kesoku.testing.crash.people import FILE_BYTES, poster
+from kesoku.testing.adapter_runner import AdapterRunner
+from kesoku.testing.crash.actor import Actor, ProcessSpec, Role
 from kesoku.testing.crash.platform import Platform
+from kesoku.testing.crash.poster import FILE_BYTES, poster
 from kesoku.testing.crash.trace import Trace, Traces
-from kesoku.testing.crash.watch import When
-from kesoku.testing.station import Station
+from kesoku.testing.crash.watch import Side
 from kesoku.tools import Toolbox, ToolContext
 
 _PATIENCE = 60.0
@@ -30,9 +30,9 @@ _PATIENCE = 60.0
 
 async def worker(actor: Actor) -> None:
     """Claims and answers. It takes no serving lock, so several workers claim the same sessions."""
-    bots = _served(actor.birth)
+    bots = _served(actor.spec)
     serving = Serving(addresses=frozenset(Address(chatbot_id=bot, channel_id=EVERY_CHANNEL) for bot in bots))
-    gateway = cast("Gateway", _Telling(actor.gateway, actor.trace))
+    gateway = cast("Gateway", _Traced(actor.gateway, actor.trace))
     work = Worker(_loop(actor, gateway), DraftBoard())
 
     async def told(claim: Claim) -> None:
@@ -48,24 +48,24 @@ async def worker(actor: Actor) -> None:
 
 async def host(actor: Actor) -> None:
     """Runs the adapter of the bot that it is named after, as the one process that serves it."""
-    bot = actor.birth.part
+    bot = actor.spec.part
     actor.presence.serve({Address(chatbot_id=bot, channel_id=EVERY_CHANNEL)})
-    station = Station(
-        manifest=actor.wiring.manifest(bot, actor.scene.journal(bot), actor.watch),
+    runner = AdapterRunner(
+        manifest=actor.wiring.manifest(bot, actor.layout.journal(bot), actor.watch),
         chatbot_id=bot,
         store=actor.store,
         gateway=actor.gateway,
         clock=actor.clock,
-        folder=actor.scene.folder,
+        folder=actor.layout.folder,
         outbox=actor.wiring.outbox,
     )
-    async with station:
-        await station.supervisor
+    async with runner:
+        await runner.supervisor
 
 
 async def follower(actor: Actor) -> None:
-    """Tells every change that it is handed. What it told last is where its next life goes on."""
-    seen = [entry["cursor"] for name, entry in Traces(actor.scene.traces).news() if entry["op"] == "seen"]
+    """Records every change that it is handed. Its replacement goes on behind the last one."""
+    seen = [entry["cursor"] for name, entry in Traces(actor.layout.traces).news() if entry["op"] == "seen"]
     cursor = max(seen, default=0)
     actor.trace.write("following", cursor=cursor)
     async with actor.gateway.listen(lambda _: True, cursor=cursor) as changes:
@@ -82,8 +82,8 @@ ROLES: Mapping[Role, Callable[[Actor], Awaitable[None]]] = {
 }
 
 
-class _Telling:
-    """A gateway that tells of what it acknowledged."""
+class _Traced:
+    """A gateway that records claims and acknowledged answers."""
 
     def __init__(self, gateway: Gateway, trace: Trace) -> None:
         self._gateway, self._trace = gateway, trace
@@ -104,27 +104,27 @@ class _Telling:
         return record
 
 
-def _served(birth: Birth) -> Sequence[Platform]:
+def _served(spec: ProcessSpec) -> Sequence[Platform]:
     """The bots of a worker: all but one if the others have workers enough, so that a session which spans two of them
     is worked on by different processes."""
-    bots, number = birth.plan.platforms, int(birth.part.rpartition("-")[2])
-    enough = birth.plan.workers > 2 and len(bots) > 1
+    bots, number = spec.plan.platforms, int(spec.part.rpartition("-")[2])
+    enough = spec.plan.workers > 2 and len(bots) > 1
     return [bot for n, bot in enumerate(bots) if n != number] if enough else bots
 
 
 def _loop(actor: Actor, gateway: Gateway) -> TurnLoop:
-    staging = actor.wiring.staging(actor.scene.files)
+    staging = actor.wiring.staging(actor.layout.files)
 
     async def keep(call: Record, file: MediaBlock) -> Attachment:
         kept = await staging.copy(call.session_id, file, limit=FILE_BYTES)
-        actor.watch.passing("Staging.copy", When.AFTER)
+        actor.watch.passing("Staging.copy", Side.AFTER)
         return kept
 
     def context(call: Record) -> ToolContext:
         return ToolContext(
             session_id=call.session_id,
             call_id=call.id,
-            workspace=actor.scene.workspace,
+            workspace=actor.layout.workspace,
             roots=(),
             environment=os.environ,
             secrets=frozenset(),

@@ -1,10 +1,10 @@
-"""A promise as a query for what breaks it."""
+"""A rule: an invariant as a SQL query whose rows are its violations."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kesoku.testing.crash.evidence import Look
-from kesoku.testing.crash.violation import Violation
+from kesoku.testing.crash.evidence import Snapshot
+from kesoku.testing.crash.report import Violation
 
 _TOLD = 3
 """Violations of one rule that are told with their whole story."""
@@ -21,9 +21,9 @@ class Rule:
     final: bool = False
     """Whether it holds only once living processes had time."""
 
-    def broken(self, look: Look) -> Iterator[Violation]:
+    def broken(self, snapshot: Snapshot) -> Iterator[Violation]:
         """What breaks it now."""
-        for number, row in enumerate(look.rows(self.query)):
+        for number, row in enumerate(snapshot.rows(self.query)):
             text, message = self.text.format(**row), row.get("message")
-            story = f"\n{look.story(message)}" if message and number < _TOLD else ""
+            story = f"\n{snapshot.story(message)}" if message and number < _TOLD else ""
             yield Violation(rule=self.rule, text=text + story)

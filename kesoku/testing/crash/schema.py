@@ -1,6 +1,6 @@
-"""The tables and views in which evidence is held, beside those of the product and of the audit.
+"""The tables and views of the evidence, beside those of the product and of the audit.
 
-`late` is what was read behind the database. `position` is the number of an entry in its journal, from 0.
+`late` marks what was read behind the snapshot of the database. `position` numbers the entries of a journal, from 0.
 """
 
 from kesoku.messages.lifecycle import DELIVERY_TRANSITIONS
@@ -8,7 +8,7 @@ from kesoku.messages.status import TRANSITIONS
 
 FACTS = (
     *("id", "key", "bot", "channel", "cursor", "seq", "message", "kind", "before", "after", "turn", "generation"),
-    *("session", "owner", "role", "name", "how", "point", "when", "prompt", "answer", "call"),
+    *("session", "owner", "role", "name", "how", "point", "side", "prompt", "answer", "call"),
 )
 """What is kept of the lines of the traces."""
 
@@ -17,7 +17,7 @@ CREATE TABLE trace (
     n INTEGER PRIMARY KEY, late INTEGER, actor TEXT, t INTEGER, op TEXT,
     id TEXT, key TEXT, bot TEXT, channel TEXT, cursor INTEGER, seq INTEGER, message TEXT, kind TEXT, before TEXT,
     after TEXT, turn TEXT, generation INTEGER, session TEXT, owner TEXT, role TEXT, name TEXT, how TEXT, point TEXT,
-    "when" TEXT, prompt TEXT, answer TEXT, call TEXT
+    side TEXT, prompt TEXT, answer TEXT, call TEXT
 );
 CREATE INDEX trace_of_actor ON trace (op, actor, seq);
 CREATE TABLE journal (
@@ -59,7 +59,7 @@ WHERE l.old_owner IS NOT NULL AND l.owner IS NULL AND l.generation > l.old_gener
 ADD_TRACE = """
 INSERT INTO trace VALUES (
     NULL, :late, :actor, :t, :op, :id, :key, :bot, :channel, :cursor, :seq, :message, :kind, :before, :after, :turn,
-    :generation, :session, :owner, :role, :name, :how, :point, :when, :prompt, :answer, :call
+    :generation, :session, :owner, :role, :name, :how, :point, :side, :prompt, :answer, :call
 )
 """
 ADD_ENTRY = "INSERT INTO journal VALUES (NULL, :late, :bot, :position, :op, :key, :id, :channel)"
@@ -73,7 +73,7 @@ MARKS = """
 SELECT (SELECT coalesce(max(seq), 0) FROM kit_audit) AS audit, (SELECT coalesce(max(seq), 0) FROM kit_leases) AS leases,
     (SELECT coalesce(max(n), 0) FROM trace) AS trace
 """
-"""How far a look has come."""
+"""How far a snapshot has come."""
 
 STORY = """
 SELECT t, who, CASE what
@@ -96,7 +96,7 @@ WHERE op <> 'seen' AND (:id IN (id, message, turn, prompt, answer)
     OR key IN (SELECT key FROM external_ids WHERE message_id = :id)
     OR key IN (SELECT send_key FROM deliveries WHERE message_id = :id))
 UNION ALL
-SELECT t, name, op || coalesce(' ' || how, '') || coalesce(' ' || "when" || ' ' || point, '') FROM trace
+SELECT t, name, op || coalesce(' ' || how, '') || coalesce(' ' || side || ' ' || point, '') FROM trace
 WHERE op IN ('killed', 'stopped', 'continued') AND (
     name IN (SELECT actor FROM trace WHERE :id IN (id, message, turn, prompt, answer))
     OR name IN (SELECT actor FROM trace WHERE op = 'up' AND owner IN (SELECT who FROM kit_audit WHERE message_id = :id))

@@ -1,4 +1,4 @@
-"""What the workers of the crash kit do: a model that does what its prompt says, and the tools that it calls.
+"""The model and the tools of the crash kit. The model does what its prompt says.
 
 A prompt is a list of steps, `look 1 draw 2 then look 3 wait 20`: the calls of each step, made at once, and how
 many milliseconds the model takes for it. Then comes the answer. `poison` kills the process that reads it. The first
@@ -11,22 +11,22 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 
 from kesoku.messages.turn import CompiledRequest, MediaBlock, StreamItem, TextBlock
-from kesoku.testing.crash.watch import How, Point, Watch, When
+from kesoku.testing.crash.watch import Action, Point, Side, Watch
 from kesoku.testing.model import PROVIDER, call, reply
 from kesoku.tools import Effect, Output, Tool, ToolContext, tool
 
-POISON = Point("poison", When.ASKED)
+POISON = Point("poison", Side.ASKED)
 """Where the prompt of that name ends its worker."""
-HALT = Point("halt", When.ASKED)
+HALT = Point("halt", Side.ASKED)
 """Where a worker stops in a turn."""
 _ANSWER = "{asked}: I looked, I drew, and this is the first line of what I found.\n\nThe second part is no longer."
 _WAIT, _HALT, _CALL = re.compile(r"wait (\d+)"), re.compile(r"halt (\d+)"), re.compile(r"(look|draw|alter|pause) (\d+)")
 
 
-class Clerk:
+class PromptDrivenModel:
     """The model: no state, so that any process goes on where another one ended."""
 
-    name, provider = "clerk", PROVIDER
+    name, provider = "prompt-driven", PROVIDER
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
@@ -41,9 +41,9 @@ class Clerk:
         step = steps[done] if done < len(steps) else ""
         if found := _WAIT.search(step):
             await asyncio.sleep(int(found[1]) / 1000)
-        self._watch.passing("model", When.AFTER)
+        self._watch.passing("model", Side.AFTER)
         if (found := _HALT.search(step)) and self._watch.first(found[0]):
-            self._watch.end(HALT, How.STOP)
+            self._watch.end(HALT, Action.STOP)
         calls = [call(word, n=int(n)) for word, n in _CALL.findall(step)]
         yield reply(*calls) if calls else reply(_ANSWER.format(asked=asked))
 
@@ -60,7 +60,7 @@ def tools(watch: Watch) -> Sequence[Tool]:
 
     def begin(context: ToolContext, **facts: str) -> None:
         watch.trace.write("ran", call=context.call_id, **facts)
-        watch.passing("tool", When.AFTER)
+        watch.passing("tool", Side.AFTER)
 
     @tool(effect=Effect.READ)
     async def look(n: int, context: ToolContext) -> str:
@@ -86,7 +86,7 @@ def tools(watch: Watch) -> Sequence[Tool]:
     async def pause(n: int, context: ToolContext) -> str:
         """Pause."""
         begin(context)
-        watch.end(HALT, How.STOP)
+        watch.end(HALT, Action.STOP)
         return f"paused {n}"
 
     return (look, draw, alter, pause)

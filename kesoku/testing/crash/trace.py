@@ -1,4 +1,4 @@
-"""What an actor has seen, told outside of the database: lines that outlive the process, however it ends."""
+"""Traces: what each process records outside of the database, in files of JSON lines that survive a SIGKILL."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Points at which a process may die: around every commit, and wherever else an actor says that it passes."""
+"""Points at which a process may die: around every commit, and wherever an actor calls `Watch.passing`."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ _LAST_WRITES = 0.1
 """Seconds in which the writes end that a process has under way."""
 
 
-class When(StrEnum):
+class Side(StrEnum):
     """On which side of a point."""
 
     ASKED = "asked"
@@ -27,16 +27,16 @@ class When(StrEnum):
     BEFORE = "before"
     """Everything is done but the commit, or the call of the platform."""
     AFTER = "after"
-    """It is done, and nobody was told."""
+    """It is done, and the caller does not know yet."""
 
 
-class How(StrEnum):
+class Action(StrEnum):
     """What a tripwire does to its process."""
 
     KILL = "kill"
     """SIGKILL."""
     STOP = "stop"
-    """SIGSTOP: it stands still until somebody lets it go on."""
+    """SIGSTOP: it stands still until it gets SIGCONT."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -44,10 +44,10 @@ class Point:
     """A place in the work of an actor, such as the commit of `StoreGateway.finish`."""
 
     name: str
-    when: When
+    side: Side
 
     def __str__(self) -> str:
-        return f"{self.when} {self.name}"
+        return f"{self.side} {self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +56,13 @@ class Tripwire:
 
     point: Point
     nth: int = 1
-    how: How = How.KILL
+    action: Action = Action.KILL
     part: str = ""
     """The one process that a plan gives it to, such as `worker-0`."""
 
 
 class Watch:
-    """Knows which points its process passes."""
+    """Records the points that its process passes, and ends it at its tripwire."""
 
     def __init__(self, trace: Trace, tripwire: Tripwire | None = None) -> None:
         self.trace = trace
@@ -71,26 +71,26 @@ class Watch:
         self._group: list[str] = []
         self._commits = 0
 
-    def passing(self, name: str, when: When) -> None:
+    def passing(self, name: str, side: Side) -> None:
         """A point is passed; the process may not survive this. The first time is written down."""
-        point = Point(name, when)
+        point = Point(name, side)
         if point not in self._passed:
             self._passed.add(point)
-            self.trace.write("passed", name=name, when=when)
+            self.trace.write("passed", name=name, side=side)
         if self._tripwire and self._tripwire.point == point:
             self._left -= 1
             if self._left == 0:
-                self.end(point, self._tripwire.how)
+                self.end(point, self._tripwire.action)
 
-    def end(self, point: Point, how: How = How.KILL) -> None:
+    def end(self, point: Point, action: Action = Action.KILL) -> None:
         """Kill or stop this process here, and say so first.
 
         What stops on the loop lets its writes end before: one who stands still in a commit holds up all the others.
         """
-        if how is How.STOP:
+        if action is Action.STOP:
             time.sleep(_LAST_WRITES)
-        self.trace.write("point", name=point.name, when=point.when, how=how)
-        os.kill(os.getpid(), signal.SIGSTOP if how is How.STOP else signal.SIGKILL)
+        self.trace.write("point", name=point.name, side=point.side, how=action)
+        os.kill(os.getpid(), signal.SIGSTOP if action is Action.STOP else signal.SIGKILL)
 
     def first(self, name: str) -> bool:
         """Whether no process of this run asked before; the answer is kept beside the traces."""
@@ -116,10 +116,10 @@ class Watch:
         self._commits += 1
         group = self._group or [f"commit {self._commits}"]
         for name in group:
-            self.passing(name, When.BEFORE)
+            self.passing(name, Side.BEFORE)
         result = run()
         for name in group:
-            self.passing(name, When.AFTER)
+            self.passing(name, Side.AFTER)
         return result
 
 
@@ -132,7 +132,7 @@ class WatchedStore:
     async def write(self, operation: Callable[[Transaction], T]) -> T:
         """Run and commit."""
         name = name_of(operation)
-        self._watch.passing(name, When.ASKED)
+        self._watch.passing(name, Side.ASKED)
 
         def watched(tx: Transaction) -> T:
             try:

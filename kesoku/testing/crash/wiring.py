@@ -1,4 +1,4 @@
-"""What the actors of the crash kit are made of, part by part."""
+"""Which parts the processes of the crash kit are made of; a planted fault or a user of the kit replaces some."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from kesoku.adapter.staging import Staging
 from kesoku.gateway import StoreGateway
 from kesoku.ports import ChatModel, Gateway, Store
 from kesoku.testing.crash.platform import manifest
-from kesoku.testing.crash.script import Clerk, tools
+from kesoku.testing.crash.script import PromptDrivenModel, tools
 from kesoku.testing.crash.watch import Watch
 from kesoku.tools import Tool
 
@@ -42,7 +42,7 @@ class Wiring:
     """Takes the folder."""
     manifest: Callable[[str, Path, Watch], Manifest] = manifest
     """(bot, journal, watch) to the manifest of its adapter; `create` gets the manifest's own default config."""
-    model: Callable[[Watch], ChatModel] = Clerk
+    model: Callable[[Watch], ChatModel] = PromptDrivenModel
     """Answers the prompts."""
     tools: Callable[[Watch], Sequence[Tool]] = tools
     """What the model may call; people say yes or no to what needs to be asked for."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from kesoku.testing.gemini.request import Reply, Seen
@@ -48,7 +49,7 @@ class StoredFile:
             "uri": self.uri,
             "mimeType": self.mime_type,
             "sizeBytes": str(len(self.data)),
-            "sha256Hash": base64.b64encode(hashlib.sha256(self.data).hexdigest().encode()).decode(),
+            "sha256Hash": _digest(self.data),
             "createTime": timestamp(self.created),
             "updateTime": timestamp(self.created),
             "expirationTime": timestamp(self.created + LIFE),
@@ -58,6 +59,12 @@ class StoredFile:
         if self.display_name:
             shown["displayName"] = self.display_name
         return {**shown, "error": {"code": 9, "message": self.error}} if self.state == "FAILED" else shown
+
+
+@lru_cache(maxsize=4)
+def _digest(data: bytes) -> str:
+    """Asked for at every look at a file that may be large."""
+    return base64.b64encode(hashlib.sha256(data).hexdigest().encode()).decode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,11 +93,12 @@ class MemoryLeases:
         self._tables.leases.put(prompt.session_id, lease)
         return Fence(session_id=prompt.session_id, owner=owner, generation=lease.generation)
 
-    def check(self, fence: Fence) -> None:
+    def check(self, fence: Fence) -> Lease:
         """See the port."""
         lease = self.get(fence.session_id)
         if lease is None or (lease.owner, lease.generation) != (fence.owner, fence.generation):
             raise Deposed(session_id=fence.session_id, generation=fence.generation)
+        return lease
 
     def renew(self, owner: str, *, until: int) -> list[Fence]:
         """See the port."""
@@ -126,9 +127,9 @@ class MemoryLeases:
         """See the port."""
         return [lease for lease in self._tables.leases.values() if lease.owner is not None]
 
-    def failures(self, owner: str) -> list[int]:
+    def worst(self, owner: str) -> int | None:
         """See the port."""
-        return [lease.failures for lease in self.held() if lease.owner == owner]
+        return max((lease.failures for lease in self.held() if lease.owner == owner), default=None)
 
     def _failures(self, turn_id: str | None) -> int:
         facts = self._tables.turns.get(turn_id or "")

@@ -1,40 +1,70 @@
 """A pseudo-terminal that is judged by what is on its screen, never by escape codes."""
 
-import itertools
 import json
 import re
 import runpy
-import sys
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pexpect
 import pyte
 import pytest
 
-DEADLINE = 15.0
+from ...forkserver import ForkedSpawn, ForkServer  # noqa: TID252
+
+DEADLINE = 90.0
 """Seconds that anything may take on a loaded machine."""
 PROGRAM = Path(__file__).with_name("played.py")
 MARK = re.compile(r"m\d{5}e")
+
+
+class Screen(pyte.Screen):
+    """A screen that keeps the rows that leave it at the top."""
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self.top: list[Mapping[int, Any]] = []
+        super().__init__(columns, rows)
+
+    def index(self) -> None:
+        first, last = self.margins or (0, self.lines - 1)
+        if self.cursor.y == last:
+            self.top.append(self.buffer[first])
+        super().index()
+
+    def row(self, cells: Mapping[int, Any]) -> str:
+        """The text of a row."""
+        return "".join(cells[x].data for x in range(self.columns)).rstrip()
 
 
 class Terminal:
     """A program on a pseudo-terminal of 100 x 30 cells: type into it, look at its screen and scrollback."""
 
     def __init__(
-        self, *command: str, environ: dict[str, str], columns: int = 100, rows: int = 30, cwd: Path | None = None
+        self,
+        *command: str,
+        environ: dict[str, str],
+        cwd: Path,
+        columns: int = 100,
+        rows: int = 30,
+        forkserver: ForkServer | None = None,
     ) -> None:
-        self.screen = pyte.HistoryScreen(columns, rows, history=100_000)
+        """Without a fork server the command itself is started."""
+        self.screen = Screen(columns, rows)
         self.stream = pyte.ByteStream(self.screen)
         self.received = bytearray()
         self.past: list[str] = []
-        self.child = pexpect.spawn(
-            command[0], list(command[1:]), dimensions=(rows, columns), env=environ, cwd=cwd, echo=True
-        )
+        self.rows: dict[int, str] = {}
+        options: dict[str, Any] = {"env": environ, "cwd": cwd, "dimensions": (rows, columns)}
+        if forkserver:
+            self.child = ForkedSpawn(forkserver, list(command), **options)
+            self.before: list[object] = self.child.attributes
+        else:
+            self.child = pexpect.spawn(command[0], list(command[1:]), **options)
+            self.before = termios.tcgetattr(self.child.child_fd)
         self.child.delaybeforesend = None
-        self.before = termios.tcgetattr(self.child.child_fd)
 
     def type(self, keys: str) -> None:
         """Press keys."""
@@ -85,23 +115,27 @@ class Terminal:
         """Change the size as a terminal without reflow does: rows above the cursor that do not fit become history."""
         screen = self.screen
         up = max(screen.cursor.y + 1 - rows, 0)
-        screen.history.top.extend(screen.buffer[y] for y in range(up))
+        screen.top.extend(screen.buffer[y] for y in range(up))
         kept = {y - up: screen.buffer[y] for y in range(up, screen.lines) if y - up < rows}
         screen.buffer.clear()
         screen.buffer.update(kept)
         screen.cursor.y -= up
         screen.lines = rows
         screen.resize(rows, columns)
+        screen.dirty.update(range(rows))
         self.child.setwinsize(rows, columns)
 
     def visible(self) -> list[str]:
         """The rows on the screen."""
-        return [row.rstrip() for row in self.screen.display]
+        screen = self.screen
+        for y in screen.dirty:
+            self.rows[y] = screen.row(screen.buffer[y])
+        screen.dirty.clear()
+        return [self.rows[y] for y in range(screen.lines)]
 
     def lines(self) -> list[str]:
         """The scrollback and the screen, one string a row."""
-        for row in itertools.islice(self.screen.history.top, len(self.past), None):
-            self.past.append("".join(row[x].data for x in range(self.screen.columns)).rstrip())
+        self.past += map(self.screen.row, self.screen.top[len(self.past) :])
         return self.past + self.visible()
 
     def text(self) -> str:
@@ -121,11 +155,10 @@ class Terminal:
 class Scene(Terminal):
     """The program `played.py` in a terminal, with what was reported to it."""
 
-    def __init__(self, notes: Path, scene: str, *arguments: str, columns: int = 100, rows: int = 30) -> None:
+    def __init__(self, notes: Path, scene: str, *arguments: str, **options: Any) -> None:
         self.notes = notes
         environ = {"TERM": "xterm-256color", "XTERM_VERSION": "XTerm(390)", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"}
-        command = (sys.executable, "-X", "utf8", str(PROGRAM), scene, str(notes), *arguments)
-        super().__init__(*command, environ=environ, columns=columns, rows=rows)
+        super().__init__(str(PROGRAM), scene, str(notes), *arguments, environ=environ, cwd=notes.parent, **options)
         self.wait_for("ready when you are")
         self.wait(lambda: any(row.startswith("›") for row in self.visible()), "the input line")
 
@@ -147,12 +180,13 @@ def expected_marks() -> Callable[[int], list[str]]:
 
 
 @pytest.fixture
-def play(tmp_path: Path) -> Iterator[Callable[..., Scene]]:
+def play(tmp_path: Path, forkserver: ForkServer) -> Iterator[Callable[..., Scene]]:
     """Start a scene in a terminal; it is ended with the test."""
     started: list[Scene] = []
 
     def start(scene: str = "talk", *arguments: str, **size: int) -> Scene:
-        started.append(Scene(tmp_path / f"notes{len(started)}", scene, *arguments, **size))
+        notes = tmp_path / f"notes{len(started)}"
+        started.append(Scene(notes, scene, *arguments, forkserver=forkserver, **size))
         return started[-1]
 
     yield start

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from kesoku.gateway.policy import FloodBounds
-from kesoku.testing.bench import Bench
+from kesoku.testing.adapter_runner import AdapterRunner
+from kesoku.testing.gateway_harness import GatewayHarness
 from kesoku.testing.memory import MemoryStore
-from kesoku.testing.station import Station
 from kesoku_cli.attach import named
 from kesoku_cli.machine import Machine
 from kesoku_cli.manifest import MANIFEST
@@ -35,15 +35,15 @@ def test_files_are_named_as_in_a_shell(text: str, files: list[str] | None) -> No
 
 
 async def test_the_files_of_a_message_that_was_not_taken_go_along_with_the_next(tmp_path: Path) -> None:
-    bench = Bench(MemoryStore(), bounds=FloodBounds(per_person_per_minute=1))
-    station = Station(
-        manifest=MANIFEST, store=bench.store, gateway=bench.gateway, clock=bench.clock, folder=tmp_path / "station"
+    bench = GatewayHarness(MemoryStore(), bounds=FloodBounds(per_person_per_minute=1))
+    runner = AdapterRunner(
+        manifest=MANIFEST, store=bench.store, gateway=bench.gateway, clock=bench.clock, folder=tmp_path / "runner"
     )
     person = Person(
-        inbox=station.inbox,
+        inbox=runner.inbox,
         front=Machine(out=BytesIO(), stdin=None),
         sitting=Sitting(posted_is_out=True),
-        target=station.address("here"),
+        target=runner.address("here"),
         author="Ada",
         in_order=False,
         tell=lambda happened: None,

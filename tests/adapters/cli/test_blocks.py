@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -96,6 +97,7 @@ def test_a_long_list_is_cut_between_items() -> None:
     assert all(re.match(r"\d+\. item\n", block.markdown) for block in [*blocks, tail])
 
 
+@pytest.mark.no_cover
 def test_a_long_table_keeps_its_head() -> None:
     head = "| a | b |\n|---|---|\n"
     blocks, tail = cut(head + "| c | d |\n" * 450, [40])

@@ -341,7 +341,7 @@ def test_a_reader_that_went_away_is_noticed() -> None:
     ended = subprocess.run(
         ["/bin/sh", "-c", '"$0" -c "$1" | head -c 10', sys.executable, program],
         capture_output=True,
-        timeout=20,
+        timeout=60,
         check=True,
     )
     assert (ended.stdout, ended.stderr) == (b"[notice] x", b"")
@@ -417,5 +417,5 @@ def test_simple_front_ends_do_not_import_the_terminal(module: str) -> None:
         f"import sys, kesoku_cli.{module}; "
         "print([name for name in ('prompt_toolkit', 'rich', 'pygments') if name in sys.modules])"
     )
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=20)
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert told.stdout == "[]\n"

@@ -3,11 +3,12 @@
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from kesoku.testing.waiting import becomes
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
 
@@ -25,7 +26,7 @@ class Tmux:
     def call(self, *arguments: str) -> str:
         """Run a tmux command."""
         command = ["tmux", "-S", str(self.socket), "-f", "/dev/null", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
     def text(self) -> str:
         """Scrollback and screen, wrapped rows joined."""
@@ -33,11 +34,8 @@ class Tmux:
 
     def wait_for(self, text: str) -> str:
         """Wait until this stands there; everything that stands there."""
-        deadline = time.monotonic() + 15
-        while text not in (seen := self.text()):
-            assert time.monotonic() < deadline, seen
-            time.sleep(0.02)
-        return seen
+        becomes(lambda: text in self.text(), told=self.text)
+        return self.text()
 
 
 @pytest.fixture

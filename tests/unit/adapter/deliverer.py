@@ -8,10 +8,12 @@ from typing import Any
 from kesoku.adapter import Outgoing
 from kesoku.gateway import BusyPolicy, StoreGateway
 from kesoku.store import SqlStore
+from kesoku.testing.adapter_runner import AdapterRunner
+from kesoku.testing.clock import WallClock
+from kesoku.testing.fakes import FakePresence
 from kesoku.testing.platform import RecordedPlatform
-from kesoku.testing.presence import NullPresence
 from kesoku.testing.recording import RecordingAdapter, recording_manifest
-from kesoku.testing.station import Station, WallClock, until
+from kesoku.testing.waiting import until
 
 
 class Unhurried(RecordingAdapter):
@@ -27,15 +29,15 @@ class Unhurried(RecordingAdapter):
 async def deliver(folder: Path, facts: dict[str, Any]) -> None:
     store = await SqlStore.open(folder / "kesoku.db")
     clock = WallClock()
-    gateway = StoreGateway(store, clock, BusyPolicy(), NullPresence())
+    gateway = StoreGateway(store, clock, BusyPolicy(), FakePresence())
     platform = RecordedPlatform(journal=folder / "journal", honours_keys="key_window" in facts)
     manifest = recording_manifest(platform=platform, kind=Unhurried, max_text=40, **facts)
-    station = Station(manifest=manifest, store=store, gateway=gateway, clock=clock, folder=folder)
-    async with station:
+    runner = AdapterRunner(manifest=manifest, store=store, gateway=gateway, clock=clock, folder=folder)
+    async with runner:
         print("ready", flush=True)  # noqa: T201  the parent waits for it
 
         async def all_out() -> bool:
-            return not await store.read(lambda tx: tx.messages.waiting(station.serving))
+            return not await store.read(lambda tx: tx.messages.waiting(runner.serving))
 
         await until(all_out, what="everything is out", seconds=60)
     await store.aclose()

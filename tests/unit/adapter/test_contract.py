@@ -100,7 +100,7 @@ class TestOnADatabase(shape(visibility=LIVE, live=True, edits=True, deletes=True
     """The same over SQLite."""
 
     @pytest_asyncio.fixture
-    async def station(self, rig: Rig, tmp_path: Path) -> AsyncIterator[Stage]:
+    async def runner(self, rig: Rig, tmp_path: Path) -> AsyncIterator[Stage]:
         store = await SqlStore.open(tmp_path / "kesoku.db")
         yield Stage(rig, tmp_path, store)
         await store.aclose()
@@ -159,7 +159,7 @@ class Restless(RecordingAdapter):
 )
 async def test_the_contract_catches_a_broken_adapter(tmp_path: Path, kind: Any, facts: Any, test: str) -> None:
     rig: Any = RecordingRig(kind=kind, **facts)
-    given: dict[str, Any] = {"rig": rig, "station": Stage(rig, tmp_path), "text": "x" * 5000, "kind": "thought"}
+    given: dict[str, Any] = {"rig": rig, "runner": Stage(rig, tmp_path), "text": "x" * 5000, "kind": "thought"}
     method = getattr(TestBare(), f"test_{test}")
     asked = inspect.signature(method).parameters
     with pytest.raises(AssertionError):

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kesoku.adapter.courier import BLIND
+from kesoku.adapter.sender import BLIND
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import Delivery, DeliveryState
 from kesoku.messages.record import Record
@@ -35,30 +35,30 @@ async def scenario(folder: Path, script: dict[str, list[str]], moves: list[str],
     for channel, kinds in script.items():
         world.platform.script(channel, *[Fault(kind=kind) for kind in kinds])
     records = []
-    station = world.station(max_text=20, **facts)
-    await station.__aenter__()
+    runner = world.runner(max_text=20, **facts)
+    await runner.__aenter__()
     for number, move in enumerate(moves):
         what, _, channel = move.partition(" ")
         if what == "answer":
             text = "\n\n".join(f"{number:03} part {part} of it" for part in range(3))
-            records.append(await station.answer(channel, text))
+            records.append(await runner.answer(channel, text))
         elif what == "speak":
             world.platform.say(channel, "hello")
         elif what == "well":
-            station.inbox.report(True)
+            runner.inbox.report(True)
         elif what == "minute":
             await world.clock.advance(70)
         else:
-            await station.__aexit__(None, None, None)
-            station = world.station(max_text=20, **facts)
-            await station.__aenter__()
+            await runner.__aexit__(None, None, None)
+            runner = world.runner(max_text=20, **facts)
+            await runner.__aenter__()
         await settle()
     for _ in range(40):  # time passes, people speak, the login works: everything must come to rest
-        station.inbox.report(True)
+        runner.inbox.report(True)
         for channel in CHANNELS:
             world.platform.say(channel, "hello")
         await world.clock.advance(400)
-    statuses = {record.id: await station.status(record) for record in records}
+    statuses = {record.id: await runner.status(record) for record in records}
     assert set(statuses.values()) <= {S.DELIVERED, S.ERROR}
     for record in records:
         rows = await parts(world, record)
@@ -76,7 +76,7 @@ async def scenario(folder: Path, script: dict[str, list[str]], moves: list[str],
     for channel in CHANNELS:
         first = list(dict.fromkeys(each.text for each in world.platform.everything(channel)))
         assert first == sorted(first)
-    await station.__aexit__(None, None, None)
+    await runner.__aexit__(None, None, None)
 
 
 @settings(max_examples=35, deadline=None)

@@ -20,43 +20,43 @@ FILES = {"media_out": True, "max_file": 1000}
 NONE = Fault(kind="none")
 
 
-def write(station: Any, name: str, size: int = 10) -> Path:
-    path: Path = station.workspace / name
+def write(runner: Any, name: str, size: int = 10) -> Path:
+    path: Path = runner.workspace / name
     path.write_bytes(b"x" * size)
     return path
 
 
 async def test_a_file_goes_with_its_text_and_is_delivered_once(world: Any, quiet: Any) -> None:
     # K-151
-    async with world.station(**FILES) as station:
-        write(station, "plot.png")
-        record = await station.answer("c", "Here it is:\n\n[file: plot.png]")
-        await quiet(station)
-        await station.outbox.idle()
+    async with world.runner(**FILES) as runner:
+        write(runner, "plot.png")
+        record = await runner.answer("c", "Here it is:\n\n[file: plot.png]")
+        await quiet(runner)
+        await runner.outbox.idle()
         shown = world.platform.shown("c")
         assert [(each.text.strip(), each.files) for each in shown] == [("Here it is:", ()), ("", ("plot.png",))]
-        assert await station.status(record) is S.DELIVERED
+        assert await runner.status(record) is S.DELIVERED
 
 
 async def test_attachments_of_an_answer_are_sent_too(world: Any, quiet: Any) -> None:
-    async with world.station(**FILES) as station:
-        path = write(station, "a.txt")
-        await station.answer("c", "see", attachments=[Attachment(name="a.txt", path=str(path))])
-        await station.outbox.idle()
-        await quiet(station)
+    async with world.runner(**FILES) as runner:
+        path = write(runner, "a.txt")
+        await runner.answer("c", "see", attachments=[Attachment(name="a.txt", path=str(path))])
+        await runner.outbox.idle()
+        await quiet(runner)
         assert [each.files for each in world.platform.shown("c")] == [(), ("a.txt",)]
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../secret", "link", "absent.txt", ".", "a\0b", "a" * 300])
 async def test_a_path_outside_is_refused_with_a_visible_line(world: Any, quiet: Any, path: str) -> None:
-    async with world.station(**FILES) as station:
-        (station.workspace.parent / "secret").write_text("s3cret")
-        (station.workspace / "link").symlink_to("/etc/passwd")
-        record = await station.answer("c", f"Look:\n\n[file: {path}]")
-        await quiet(station)
+    async with world.runner(**FILES) as runner:
+        (runner.workspace.parent / "secret").write_text("s3cret")
+        (runner.workspace / "link").symlink_to("/etc/passwd")
+        record = await runner.answer("c", f"Look:\n\n[file: {path}]")
+        await quiet(runner)
         assert not any(each.files for each in world.platform.shown("c"))
         assert "Look:" in world.platform.texts("c")[0]
-        assert await station.status(record) is S.DELIVERED
+        assert await runner.status(record) is S.DELIVERED
 
 
 class Careless(RecordingAdapter):
@@ -67,21 +67,21 @@ class Careless(RecordingAdapter):
 
 
 async def test_an_adapter_cannot_send_what_was_not_confined(world: Any, quiet: Any) -> None:
-    async with world.station(kind=Careless, **FILES) as station:
-        await station.answer("c", "hi")
-        await quiet(station)
+    async with world.runner(kind=Careless, **FILES) as runner:
+        await runner.answer("c", "hi")
+        await quiet(runner)
         assert world.platform.texts("c") == ["hi", "⚠️ x was not sent: it is not in a folder that may be sent from."]
 
 
 async def test_a_file_that_is_too_big_is_named_and_the_rest_goes(world: Any, quiet: Any) -> None:
     # complaints 80 and 81
-    async with world.station(**FILES) as station:
+    async with world.runner(**FILES) as runner:
         for name, size in (("a.png", 10), ("big.png", 10_700_000), ("c.png", 1000)):
-            write(station, name, size)
-        record = await station.answer("c", "three\n\n[file: a.png]\n\n[file: big.png]\n\n[file: c.png]")
+            write(runner, name, size)
+        record = await runner.answer("c", "three\n\n[file: a.png]\n\n[file: big.png]\n\n[file: c.png]")
         for _ in range(5):
-            await quiet(station)
-            await station.outbox.idle()
+            await quiet(runner)
+            await runner.outbox.idle()
         shown = [each.files or each.text.strip() for each in world.platform.shown("c")]
         assert shown == [
             "three",
@@ -89,33 +89,33 @@ async def test_a_file_that_is_too_big_is_named_and_the_rest_goes(world: Any, qui
             "⚠️ big.png was not sent: it has 10.7 MB, and at most 1.0 kB can be sent here.",
             ("c.png",),
         ]
-        assert await station.status(record) is S.DELIVERED
+        assert await runner.status(record) is S.DELIVERED
 
 
 async def test_where_files_cannot_be_sent_that_is_said(world: Any, quiet: Any) -> None:
     # complaint 90
-    async with world.station() as station:
-        write(station, "a.png")
-        await station.answer("c", "[file: a.png]")
-        await quiet(station)
-        await station.outbox.idle()
+    async with world.runner() as runner:
+        write(runner, "a.png")
+        await runner.answer("c", "[file: a.png]")
+        await quiet(runner)
+        await runner.outbox.idle()
         assert world.platform.texts("c") == ["⚠️ a.png was not sent: files cannot be sent here."]
 
 
 async def test_a_file_that_the_platform_refuses_ends_in_error_but_takes_nothing_along(world: Any, quiet: Any) -> None:
     # complaints 80 and 81; N-01
-    async with world.station(**FILES) as station:
+    async with world.runner(**FILES) as runner:
         for name in ("a.png", "b.png", "c.png"):
-            write(station, name)
+            write(runner, name)
         world.platform.script("c", NONE, NONE, Fault(kind="refuse"))
-        record = await station.answer("c", "three\n\n[file: a.png]\n\n[file: b.png]\n\n[file: c.png]")
+        record = await runner.answer("c", "three\n\n[file: a.png]\n\n[file: b.png]\n\n[file: c.png]")
         for _ in range(5):
-            await quiet(station)
-            await station.outbox.idle()
+            await quiet(runner)
+            await runner.outbox.idle()
         shown = [each.files or each.text.strip() for each in world.platform.shown("c")]
         assert shown == ["three", ("a.png",), ("c.png",), "⚠️ b.png was not sent: forbidden"]
-        assert await station.status(record) is S.ERROR
-        rows = await station.store.read(lambda tx: tx.deliveries.of(record.id))
+        assert await runner.status(record) is S.ERROR
+        rows = await runner.store.read(lambda tx: tx.deliveries.of(record.id))
         assert [(each.part, each.state) for each in rows] == [
             (0, DeliveryState.SENT),
             (1, DeliveryState.SENT),
@@ -126,18 +126,18 @@ async def test_a_file_that_the_platform_refuses_ends_in_error_but_takes_nothing_
 
 
 async def test_a_retry_sends_the_bytes_that_were_planned(world: Any, quiet: Any) -> None:
-    async with world.station(**FILES) as station:
-        path = write(station, "a.txt")
+    async with world.runner(**FILES) as runner:
+        path = write(runner, "a.txt")
         world.platform.script("c", Fault(kind="retry", seconds=10.0))
-        record = await station.answer("c", "[file: a.txt]")
-        while not await station.store.read(lambda tx: tx.deliveries.of(record.id)):
+        record = await runner.answer("c", "[file: a.txt]")
+        while not await runner.store.read(lambda tx: tx.deliveries.of(record.id)):
             await quiet_soon()
         path.write_bytes(b"something else, and much longer")
-        (planned,) = await station.store.read(lambda tx: tx.deliveries.of(record.id))
+        (planned,) = await runner.store.read(lambda tx: tx.deliveries.of(record.id))
         assert decode(planned.body).files[0].path.read_bytes() == b"x" * 10
         await world.clock.advance(11)
-        await quiet(station)
-        assert await station.status(record) is S.DELIVERED
+        await quiet(runner)
+        assert await runner.status(record) is S.DELIVERED
 
 
 async def quiet_soon() -> None:

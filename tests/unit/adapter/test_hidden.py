@@ -33,28 +33,28 @@ columns = st.builds(
 async def a_whole_turn(column: Visibility, folder: Path) -> list[str]:
     world = World(folder, MemoryStore())
     facts: Any = {"live": True, "edits": True, "deletes": True, "drafts": True, "typing": True, "find": True}
-    async with world.station(visibility=column, **facts) as station:
+    async with world.runner(visibility=column, **facts) as runner:
         world.platform.say("c", "go")
         await settle()
-        claim = await station.claim()
+        claim = await runner.claim()
         think = make.thought(MARKS["thought"], provider="p", model="m")
-        station.drafts.publish(claim.prompt.id, claim.prompt.address, step=1, thought=MARKS["thought"], text="")
-        waiting = [await station.say(claim, think)]
-        call = await station.say(claim, make.tool_call(MARKS["tool_call"], {}, provider="p", model="m"))
+        runner.drafts.publish(claim.prompt.id, claim.prompt.address, step=1, thought=MARKS["thought"], text="")
+        waiting = [await runner.say(claim, think)]
+        call = await runner.say(claim, make.tool_call(MARKS["tool_call"], {}, provider="p", model="m"))
         await world.clock.advance(2)
-        waiting += [call, await station.respond(claim, call, "output")]
-        waiting.append(await station.notice("c", MARKS["notice"], reason="status"))
-        waiting.append(await station.say(claim, make.notice(MARKS["notice"], reason="status")))
-        await station.say(claim, make.nudge("MARK-nudge"))
-        station.drafts.publish(
+        waiting += [call, await runner.respond(claim, call, "output")]
+        waiting.append(await runner.notice("c", MARKS["notice"], reason="status"))
+        waiting.append(await runner.say(claim, make.notice(MARKS["notice"], reason="status")))
+        await runner.say(claim, make.nudge("MARK-nudge"))
+        runner.drafts.publish(
             claim.prompt.id, claim.prompt.address, step=2, thought=MARKS["thought"], text=MARKS["assistant_text"]
         )
         await world.clock.advance(2)
-        waiting.append(await station.finish(claim, MARKS["assistant_text"]))
+        waiting.append(await runner.finish(claim, MARKS["assistant_text"]))
         await settle()
         await world.clock.advance(10)
-        await station.outbox.idle()
-        assert {await station.status(each) for each in waiting} == {S.DELIVERED}
+        await runner.outbox.idle()
+        assert {await runner.status(each) for each in waiting} == {S.DELIVERED}
     return [str(entry) for entry in world.platform.entries if entry["op"] != "said"]
 
 

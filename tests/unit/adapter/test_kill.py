@@ -1,10 +1,10 @@
 """Delivery by processes that are killed at any moment (complaint 19, store rule 9, invariant I9)."""
 
 import asyncio
+import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -12,23 +12,25 @@ from typing import Any
 
 import pytest
 
-from kesoku.adapter.courier import BLIND
+from kesoku.adapter.sender import BLIND
 from kesoku.gateway import BusyPolicy, StoreGateway
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import Delivery, DeliveryState
 from kesoku.messages.record import Address, Post, Record
 from kesoku.store import SqlStore
+from kesoku.testing.clock import WallClock
+from kesoku.testing.fakes import FakePresence
 from kesoku.testing.platform import RecordedPlatform
-from kesoku.testing.presence import NullPresence
-from kesoku.testing.station import WallClock
+
+from ...forkserver import ForkedPopen, ForkServer  # noqa: TID252
 
 ANSWERS, CHANNELS, KILLS = 40, 3, 2
 
 
 async def fill(folder: Path) -> list[Record]:
     store = await SqlStore.open(folder / "kesoku.db")
-    gateway = StoreGateway(store, WallClock(), BusyPolicy(), NullPresence())
+    gateway = StoreGateway(store, WallClock(), BusyPolicy(), FakePresence())
     records = []
     for n in range(ANSWERS):
         text = "\n\n".join(f"answer {n:02} part {part} is this text" for part in range(3))
@@ -62,12 +64,19 @@ def wait_for_more(journal: Path, size: int) -> None:
         time.sleep(0.001)
 
 
-def run_until_killed(folder: Path, how: str, seed: int) -> int:
+def run_until_killed(forkserver: ForkServer, folder: Path, how: str, seed: int) -> int:
     """The number of kills until a process could finish."""
     script, dice = Path(__file__).with_name("deliverer.py"), random.Random(seed)
     for kills in range(100):
-        child = subprocess.Popen(
-            [sys.executable, str(script), str(folder), how], stdout=subprocess.PIPE, text=True, cwd=folder
+        child = ForkedPopen(
+            forkserver,
+            [str(script), str(folder), how],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=2,
+            text=True,
+            cwd=folder,
+            env=os.environ,
         )
         with child:
             assert child.stdout is not None
@@ -82,11 +91,13 @@ def run_until_killed(folder: Path, how: str, seed: int) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["key", "find", "blind"])
-def test_every_part_arrives_in_order_and_once_where_the_platform_can_tell(tmp_path: Path, how: str) -> None:
+def test_every_part_arrives_in_order_and_once_where_the_platform_can_tell(
+    forkserver: ForkServer, tmp_path: Path, how: str
+) -> None:
     # K-153, N-02; complaint 19
     seed = random.randrange(1 << 30)
     records = asyncio.run(fill(tmp_path))
-    kills = run_until_killed(tmp_path, how, seed)
+    kills = run_until_killed(forkserver, tmp_path, how, seed)
     statuses, rows = asyncio.run(outcome(tmp_path, records))
     platform = RecordedPlatform(journal=tmp_path / "journal")
     shown = Counter(each.key for each in platform.shown())

@@ -13,9 +13,9 @@ from kesoku.adapter.question import Approvals, match_answer
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.record import Record
+from kesoku.testing.adapter_runner import AdapterRunner
 from kesoku.testing.clock import settle
 from kesoku.testing.recording import RecordingAdapter
-from kesoku.testing.station import Station
 
 ROOM = Address(chatbot_id="recording", channel_id="c")
 ADA = Principal(user_id="ada", display_name="Ada")
@@ -62,11 +62,11 @@ def test_the_result_is_a_choice_or_nothing(text: str, choices: list[str]) -> Non
     assert found is None or found in choices
 
 
-async def running_call(world: Any, station: Station, tool: str = "rm") -> Record:
+async def running_call(world: Any, runner: AdapterRunner, tool: str = "rm") -> Record:
     world.platform.say("c", "go")
     await settle()
-    claim = await station.claim()
-    return await station.say(claim, make.tool_call(tool, {}, provider="p", model="m"))
+    claim = await runner.claim()
+    return await runner.say(claim, make.tool_call(tool, {}, provider="p", model="m"))
 
 
 def ask(world: Any, call: Record, *, admins: bool = False, name: str = "q1") -> "asyncio.Task[str | None]":
@@ -84,102 +84,102 @@ def pressed(value: str, by: Principal = ADA, key: str = "b1", token: str = "q1")
 
 
 async def test_a_question_is_shown_and_answered_by_number(world: Any, quiet: Any) -> None:
-    async with world.station(access=ACCESS) as station:
-        call = await running_call(world, station)
+    async with world.runner(access=ACCESS) as runner:
+        call = await running_call(world, runner)
         waiting = ask(world, call)
-        await quiet(station)
+        await quiet(runner)
         assert world.platform.texts("c")[-1] == "May I run rm?\n1. yes\n2. no\n3. always"
         world.platform.say("c", "2")
         await settle()
         assert await waiting == "no"
         asked = await world.store.read(lambda tx: tx.questions.get("q1"))
         assert (asked.answer, asked.answered_by, asked.purpose["tool"]) == ("no", "user:ada", "rm")
-        prompts = [each for each in await prompts_of(station, call) if each.message.rendered == "2"]
+        prompts = [each for each in await prompts_of(runner, call) if each.message.rendered == "2"]
         assert prompts == []  # the answer is no prompt, so it interrupts nothing
 
 
-async def prompts_of(station: Station, record: Record) -> list[Record]:
-    rows = await station.store.read(lambda tx: tx.messages.session(record.session_id))
+async def prompts_of(runner: AdapterRunner, record: Record) -> list[Record]:
+    rows = await runner.store.read(lambda tx: tx.messages.session(record.session_id))
     return [each for each in rows if each.kind == "user_prompt"]
 
 
 async def test_a_redelivered_answer_is_not_a_prompt_either(world: Any) -> None:
-    station = world.station(access=ACCESS)
-    async with station:
-        call = await running_call(world, station)
+    runner = world.runner(access=ACCESS)
+    async with runner:
+        call = await running_call(world, runner)
         waiting = ask(world, call)
         await settle()
-        (notice,) = await station.inbox.accept([said("y")])
+        (notice,) = await runner.inbox.accept([said("y")])
         assert await waiting == "yes"
-        assert [each.id for each in await station.inbox.accept([said("y")])] == [notice.id]
-        assert len(await prompts_of(station, call)) == 1
+        assert [each.id for each in await runner.inbox.accept([said("y")])] == [notice.id]
+        assert len(await prompts_of(runner, call)) == 1
 
 
 async def test_a_button_answers_once_and_a_stale_press_is_told_so(world: Any, quiet: Any) -> None:
-    async with world.station(access=ACCESS, buttons=True) as station:
-        call = await running_call(world, station)
+    async with world.runner(access=ACCESS, buttons=True) as runner:
+        call = await running_call(world, runner)
         waiting = ask(world, call)
-        await quiet(station)
+        await quiet(runner)
         assert world.platform.shown("c")[-1].buttons == CHOICES
         first, second = await asyncio.gather(
-            station.inbox.accept([pressed("yes")]), station.inbox.accept([pressed("no", EVE, "b2")])
+            runner.inbox.accept([pressed("yes")]), runner.inbox.accept([pressed("no", EVE, "b2")])
         )
         assert await waiting == "yes"
         assert first[0].message.content.question is not None
         assert second[0].message.rendered == "This question is no longer open."
-        assert await station.inbox.accept([pressed("yes")]) == []  # redelivered
-        (told,) = await station.inbox.accept([pressed("yes", key="b3", token="nothing")])
+        assert await runner.inbox.accept([pressed("yes")]) == []  # redelivered
+        (told,) = await runner.inbox.accept([pressed("yes", key="b3", token="nothing")])
         assert told.message.rendered == "This button is no longer in use."
-        (told,) = await station.inbox.accept([pressed("forged", key="b4")])
+        (told,) = await runner.inbox.accept([pressed("forged", key="b4")])
         assert told.message.rendered == "This button is no longer in use."
 
 
 async def test_only_an_admin_answers_where_admins_are_asked(world: Any) -> None:
     # N-17; complaint 165
-    async with world.station(access=ACCESS) as station:
-        call = await running_call(world, station)
+    async with world.runner(access=ACCESS) as runner:
+        call = await running_call(world, runner)
         waiting = ask(world, call, admins=True)
         await settle()
         for event in (said("y", EVE, "e1"), pressed("yes", EVE, "e2")):
-            (told,) = await station.inbox.accept([event])
+            (told,) = await runner.inbox.accept([event])
             assert told.message.rendered == "Only an admin may answer this question."
         assert not waiting.done()
-        await station.inbox.accept([said("y")])
+        await runner.inbox.accept([said("y")])
         assert await waiting == "yes"
 
 
 async def test_the_deadline_means_no(world: Any) -> None:
     # complaint 165
-    async with world.station(access=ACCESS) as station:
-        call = await running_call(world, station)
+    async with world.runner(access=ACCESS) as runner:
+        call = await running_call(world, runner)
         waiting = ask(world, call)
         await settle()
         await world.clock.advance(59)
         assert not waiting.done()
         await world.clock.advance(2)
         assert await waiting is None
-        (told,) = await station.inbox.accept([pressed("yes")])
+        (told,) = await runner.inbox.accept([pressed("yes")])
         assert told.message.rendered == "This question is no longer open."
         asked = await world.store.read(lambda tx: tx.questions.get("q1"))
         assert (asked.answer, asked.answered_by) == ("", "deadline")
 
 
 async def test_always_is_remembered_for_the_session_and_the_tool(world: Any) -> None:
-    async with world.station(access=ACCESS) as station:
-        call = await running_call(world, station)
+    async with world.runner(access=ACCESS) as runner:
+        call = await running_call(world, runner)
         waiting = ask(world, call)
         await settle()
-        await station.inbox.accept([said("always")])
+        await runner.inbox.accept([said("always")])
         assert await waiting == "always"
         assert await ask(world, call, name="q2") == "always"
-        other = await station.say((await claim_of(station, call)), make.tool_call("mv", {}, provider="p", model="m"))
+        other = await runner.say((await claim_of(runner, call)), make.tool_call("mv", {}, provider="p", model="m"))
         waiting = ask(world, other, name="q3")
         await settle()
         assert not waiting.done()
         waiting.cancel()
 
 
-async def claim_of(station: Station, call: Record) -> Any:
+async def claim_of(runner: AdapterRunner, call: Record) -> Any:
     from kesoku.messages.lifecycle import Claim, Fence
 
     def read(tx: Any) -> Claim:
@@ -187,39 +187,39 @@ async def claim_of(station: Station, call: Record) -> Any:
         fence = Fence(session_id=call.session_id, owner=lease.owner, generation=lease.generation)
         return Claim(prompt=prompt, fence=fence)
 
-    return await station.store.read(read)
+    return await runner.store.read(read)
 
 
 async def test_always_counts_for_what_waits_behind_it(world: Any, quiet: Any) -> None:
-    async with world.station(access=ACCESS) as station:
-        call = await running_call(world, station)
+    async with world.runner(access=ACCESS) as runner:
+        call = await running_call(world, runner)
         approvals = Approvals(world.store, world.clock)
         questions = [Question(id=f"q{n}", text=f"question {n}", choices=CHOICES) for n in range(3)]
         tasks = [asyncio.create_task(approvals.ask(each, call=call, admins_only=False)) for each in questions]
-        await quiet(station)
-        await station.inbox.accept([said("always")])
+        await quiet(runner)
+        await runner.inbox.accept([said("always")])
         assert [await task for task in tasks] == ["always"] * 3
         assert len([text for text in world.platform.texts("c") if text.startswith("question")]) == 1
 
 
 async def test_a_question_outlives_the_process_that_asked(world: Any, quiet: Any) -> None:
-    async with world.station(access=ACCESS) as station:
-        call = await running_call(world, station)
+    async with world.runner(access=ACCESS) as runner:
+        call = await running_call(world, runner)
         waiting = ask(world, call)
-        await quiet(station)
+        await quiet(runner)
         waiting.cancel()
-    async with world.station(access=ACCESS) as station:
+    async with world.runner(access=ACCESS) as runner:
         again = ask(world, call)
-        await quiet(station)
+        await quiet(runner)
         assert len([text for text in world.platform.texts("c") if "May I" in text]) == 1
-        await station.inbox.accept([said("n")])
+        await runner.inbox.accept([said("n")])
         assert await again == "no"
         assert await ask(world, call) == "no"
 
 
 async def test_questions_of_one_channel_come_one_by_one(world: Any, quiet: Any) -> None:
-    async with world.station(access=ACCESS) as station:
-        call = await running_call(world, station)
+    async with world.runner(access=ACCESS) as runner:
+        call = await running_call(world, runner)
         approvals = Approvals(world.store, world.clock)
         tasks = [
             asyncio.create_task(
@@ -228,38 +228,38 @@ async def test_questions_of_one_channel_come_one_by_one(world: Any, quiet: Any) 
             for n in range(3)
         ]
         for n, text in enumerate(("y", "n", "y")):
-            await quiet(station)
+            await quiet(runner)
             assert world.platform.texts("c")[-1].startswith(f"question {n}")
-            await station.inbox.accept([said(text, key=f"a{n}")])
+            await runner.inbox.accept([said(text, key=f"a{n}")])
         assert [await task for task in tasks] == ["yes", "no", "yes"]
 
 
 async def test_a_question_of_an_interrupted_turn_is_closed_and_not_shown_any_more(world: Any, quiet: Any) -> None:
-    async with world.station(access=ACCESS) as station:
+    async with world.runner(access=ACCESS) as runner:
         from kesoku.testing.platform import Fault
 
-        call = await running_call(world, station)
+        call = await running_call(world, runner)
         world.platform.script("c", Fault(kind="retry", seconds=30.0))
-        first = await station.answer("c", "first")
+        first = await runner.answer("c", "first")
         waiting = ask(world, call)
         await settle()
         world.platform.say("c", "something else entirely")
         await settle()
         await world.clock.advance(31)
-        await quiet(station)
-        assert await station.status(first) is S.DELIVERED
+        await quiet(runner)
+        assert await runner.status(first) is S.DELIVERED
         assert not [text for text in world.platform.texts("c") if "May I" in text]
-        (told,) = await station.inbox.accept([pressed("yes")])
+        (told,) = await runner.inbox.accept([pressed("yes")])
         assert told.message.rendered == "This question is no longer open."
         waiting.cancel()
 
 
 async def test_other_words_are_a_prompt_as_ever(world: Any) -> None:
-    async with world.station(access=ACCESS) as station:
-        call = await running_call(world, station)
+    async with world.runner(access=ACCESS) as runner:
+        call = await running_call(world, runner)
         waiting = ask(world, call)
         await settle()
-        (record,) = await station.inbox.accept([said("yes, but first tell me why")])
+        (record,) = await runner.inbox.accept([said("yes, but first tell me why")])
         assert record.kind == "user_prompt"
         assert not waiting.done()
         waiting.cancel()
@@ -273,11 +273,11 @@ class Interactive(RecordingAdapter):
 
 
 async def test_a_press_is_confirmed_where_the_platform_wants_it(world: Any) -> None:
-    async with world.station(access=ACCESS, kind=Interactive) as station:
-        waiting = ask(world, await running_call(world, station))
+    async with world.runner(access=ACCESS, kind=Interactive) as runner:
+        waiting = ask(world, await running_call(world, runner))
         await settle()
-        await station.inbox.accept([pressed("yes")])
-        await station.inbox.accept([pressed("no", key="b2")])
+        await runner.inbox.accept([pressed("yes")])
+        await runner.inbox.accept([pressed("no", key="b2")])
         assert await waiting == "yes"
-        answered = [each for each in station.adapter.hooks if each[0] != "delivered"]
+        answered = [each for each in runner.adapter.hooks if each[0] != "delivered"]
         assert answered == [("b1", "Ada: yes"), ("b2", "This question is no longer open.")]

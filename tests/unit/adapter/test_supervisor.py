@@ -13,34 +13,34 @@ from kesoku.testing.clock import VirtualClock, settle
 from kesoku.testing.platform import Fault
 
 
-def runs(station: Any) -> int:
-    count: int = station.adapter.runs
+def runs(runner: Any) -> int:
+    count: int = runner.adapter.runs
     return count
 
 
 async def test_an_adapter_that_raises_starts_again_after_a_wait_and_goes_on_where_it_was(world: Any) -> None:
     world.platform.script("run", *[Fault(kind="bug")] * 3)
-    async with world.station() as station:
+    async with world.runner() as runner:
         world.platform.say("c", "hello")
         await settle()
-        assert runs(station) == 1
-        assert station.healthy[-1][0] is False
+        assert runs(runner) == 1
+        assert runner.healthy[-1][0] is False
         await world.clock.advance(1.0)
-        assert runs(station) == 2
+        assert runs(runner) == 2
         await world.clock.advance(6.0)
-        assert runs(station) == 4
-        assert station.healthy[-1] == (True, "")
-        assert (await station.claim()).prompt.message.rendered == "hello"
+        assert runs(runner) == 4
+        assert runner.healthy[-1] == (True, "")
+        assert (await runner.claim()).prompt.message.rendered == "hello"
 
 
 async def test_a_failed_login_stops_that_adapter_alone_and_its_outbox_goes_on(world: Any, quiet: Any) -> None:
     world.platform.script("run", Fault(kind="login"))
-    async with world.station() as station:
-        assert await station.supervisor is Ending.LOGIN_NEEDED
-        assert "must be logged in again" in station.health.text
-        record = await station.answer("c", "still here")
-        await quiet(station)
-        assert await station.status(record) is S.DELIVERED
+    async with world.runner() as runner:
+        assert await runner.supervisor is Ending.LOGIN_NEEDED
+        assert "must be logged in again" in runner.health.text
+        record = await runner.answer("c", "still here")
+        await quiet(runner)
+        assert await runner.status(record) is S.DELIVERED
 
 
 class Scripted:

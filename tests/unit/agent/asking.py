@@ -2,7 +2,7 @@
 
 from kesoku.errors import ModelUnavailable
 from kesoku.messages.record import Record
-from kesoku.testing.office import Office
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.tools.tool import Effect, tool
 
 OFFLINE = ModelUnavailable(model="scripted", status=503, message="overloaded")
@@ -14,9 +14,9 @@ def look() -> str:
     return "nothing new"
 
 
-async def answer_to(office: Office, text: str = "hello") -> tuple[Record, Record]:
+async def answer_to(harness: AgentHarness, text: str = "hello") -> tuple[Record, Record]:
     """The prompt as it stands after its turn, and its answer."""
-    prompt = await office.say(text)
-    async with office.at_work():
-        answer = await office.answered(prompt)
-    return await office.record(prompt), answer
+    prompt = await harness.say(text)
+    async with harness.at_work():
+        answer = await harness.answered(prompt)
+    return await harness.record(prompt), answer

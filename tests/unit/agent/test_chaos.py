@@ -15,19 +15,19 @@ from kesoku.gateway import Busy, BusyPolicy
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import CompiledRequest, Finish, StreamItem
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.model import Line, ScriptedModel, call, reply, thought
-from kesoku.testing.office import Office
 from kesoku.tools.tool import Effect, Tool, tool
 
 ENDED = {MessageStatus.PROCESSED, MessageStatus.INTERRUPTED, MessageStatus.ERROR}
 
 
 class Chaos:
-    """An office in which nothing is reliable but the dice; time is virtual, so a seed is a history."""
+    """An harness in which nothing is reliable but the dice; time is virtual, so a seed is a history."""
 
     def __init__(self, seed: int) -> None:
         self.dice = Random(seed)
-        self.office = Office(
+        self.harness = AgentHarness(
             _Moody(self),
             tools=[self._tool()],
             policy=BusyPolicy(busy=self.dice.choice(list(Busy))),
@@ -39,12 +39,12 @@ class Chaos:
 
     async def nap(self) -> None:
         """Up to two seconds."""
-        await self.office.clock.sleep(self.dice.random() * 2)
+        await self.harness.clock.sleep(self.dice.random() * 2)
 
     def start(self) -> None:
         """One more process."""
         owner = f"p{self.dice.random()}"
-        dispatcher = self.office.dispatcher(owner, gateway=self.office.process())
+        dispatcher = self.harness.dispatcher(owner, gateway=self.harness.process())
         self.processes[owner] = (dispatcher, asyncio.create_task(dispatcher.run()))
 
     async def end(self, owner: str) -> None:
@@ -54,26 +54,26 @@ class Chaos:
             task.cancel()
         dispatcher.stop()
         while not task.done():
-            await self.office.clock.advance(1)
+            await self.harness.clock.advance(1)
         with suppress(asyncio.CancelledError):
             await task
-        self.office.presence.dead.add(owner)
+        self.harness.presence.dead.add(owner)
 
     async def event(self) -> None:
         """Something happens."""
         room = Address(chatbot_id="discord", channel_id=str(self.dice.randrange(3)))
-        prompt = await self.office.say(f"prompt {len(self.prompts)}", by=f"user {len(self.prompts)}", at=room)
+        prompt = await self.harness.say(f"prompt {len(self.prompts)}", by=f"user {len(self.prompts)}", at=room)
         self.prompts.append(prompt)
-        await self.office.clock.advance(self.dice.random() * 5)
+        await self.harness.clock.advance(self.dice.random() * 5)
         if self.dice.random() < 0.1:
-            await self.office.gateway.interrupt(prompt.session_id, by="someone", reason="cancelled")
+            await self.harness.gateway.interrupt(prompt.session_id, by="someone", reason="cancelled")
         if self.dice.random() < 0.1:
             await self.end(self.dice.choice(list(self.processes)))
             self.start()
 
     async def settled(self) -> bool:
         """Whether every prompt has ended."""
-        return all([await self.office.status(prompt) in ENDED for prompt in self.prompts])
+        return all([await self.harness.status(prompt) in ENDED for prompt in self.prompts])
 
     def _tool(self) -> Tool:
         @tool(effect=Effect.READ)
@@ -120,11 +120,11 @@ async def test_every_prompt_ends_once(seed: int) -> None:
     for _ in range(1000):
         if await chaos.settled():
             break
-        await chaos.office.clock.advance(5)
+        await chaos.harness.clock.advance(5)
     assert await chaos.settled(), f"seed {seed}"
     for owner in list(chaos.processes):
         await chaos.end(owner)
-    records = {each.id: each for prompt in chaos.prompts for each in await chaos.office.session(prompt)}.values()
+    records = {each.id: each for prompt in chaos.prompts for each in await chaos.harness.session(prompt)}.values()
     answers = Counter(each.turn_id for each in records if each.kind == "answer")
     status = {each.id: each.status for each in records}
     for turn_id, count in answers.items():
@@ -133,7 +133,7 @@ async def test_every_prompt_ends_once(seed: int) -> None:
             "no answer after an interruption"
         )
     for prompt in chaos.prompts:
-        now = await chaos.office.record(prompt)
+        now = await chaos.harness.record(prompt)
         assert now.status is MessageStatus.INTERRUPTED or answers[now.turn_id] == 1
     tools = Counter(each.parent_id for each in records if each.kind == "tool_result")
     assert max(tools.values()) == 1

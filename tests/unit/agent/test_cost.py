@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kesoku.ports import Transaction
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import ScriptedModel
-from kesoku.testing.office import Office
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ class Counting(MemoryStore):
 async def test_a_plain_answer_takes_three_commits_and_one_read() -> None:
     # store rule 2
     store = Counting()
-    office = Office(ScriptedModel("hello"), store=store)
-    async with office.at_work():
-        await office.answered(await office.say())
+    harness = AgentHarness(ScriptedModel("hello"), store=store)
+    async with harness.at_work():
+        await harness.answered(await harness.say())
     assert [each for each in store.done if each != "recover"] == ["accept", "claims", "read", "finish"]

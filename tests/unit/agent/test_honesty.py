@@ -22,8 +22,8 @@ from kesoku.messages.enums import MessageRole, MessageStatus
 from kesoku.messages.record import Record
 from kesoku.messages.source import ANSWER_BLOCKED, PROMPT_BLOCKED
 from kesoku.messages.turn import CompiledRequest, Delta, Finish, Reply, Retry, TextBlock, Usage
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
-from kesoku.testing.office import Office
 from kesoku.tools.tool import Effect, tool
 
 from .asking import OFFLINE, answer_to, look
@@ -33,17 +33,17 @@ CUT = reply(thought("long thoughts"), finish=Finish.CUT, detail="MAX_TOKENS")
 MALFORMED = reply(finish=Finish.MALFORMED, detail="MALFORMED_FUNCTION_CALL: shout(")
 
 
-async def nudges(office: Office, prompt: Record) -> list[Record]:
-    return [each for each in await office.turn(prompt) if each.kind == "system_note"]
+async def nudges(harness: AgentHarness, prompt: Record) -> list[Record]:
+    return [each for each in await harness.turn(prompt) if each.kind == "system_note"]
 
 
 async def test_an_empty_reply_is_nudged_once() -> None:
     # K-057, K-058, K-059, K-060, K-071, K-101, K-225
     model = ScriptedModel(EMPTY, "here I am")
-    office = Office(model)
-    prompt, answer = await answer_to(office)
+    harness = AgentHarness(model)
+    prompt, answer = await answer_to(harness)
     assert answer.message.rendered == "here I am"
-    (nudge,) = await nudges(office, prompt)
+    (nudge,) = await nudges(harness, prompt)
     assert nudge.message.rendered.startswith("Your previous response had empty content.")
     assert (nudge.message.role, nudge.status, nudge.parent_id) == (
         MessageRole.SYSTEM,
@@ -78,13 +78,13 @@ async def test_an_empty_reply_is_nudged_once() -> None:
 )
 async def test_no_answer_is_said_plainly(lines: list[Reply], says: str, asked: int) -> None:
     model = ScriptedModel(*lines)
-    office = Office(model)
-    prompt, answer = await answer_to(office)
+    harness = AgentHarness(model)
+    prompt, answer = await answer_to(harness)
     assert says in answer.message.rendered
     assert "half a" not in answer.message.rendered
     assert len(model.requests) == asked
     assert (prompt.status, answer.message.source.kind) == (MessageStatus.ERROR, "error")
-    assert len(await nudges(office, prompt)) == asked - 1
+    assert len(await nudges(harness, prompt)) == asked - 1
 
 
 @pytest.mark.parametrize(
@@ -101,11 +101,11 @@ async def test_a_block_is_an_error_that_names_what_was_blocked(
     finish: Finish, detail: str | None, cure: str, says: str, error: str
 ) -> None:
     model = ScriptedModel(reply("half a", call("look"), finish=finish, detail=detail, cure=cure))
-    office = Office(model, tools=[look])
-    prompt, answer = await answer_to(office)
+    harness = AgentHarness(model, tools=[look])
+    prompt, answer = await answer_to(harness)
     source: Any = answer.message.source
     assert says in answer.message.rendered
-    assert "half a" not in "".join(each.message.rendered for each in await office.turn(prompt))
+    assert "half a" not in "".join(each.message.rendered for each in await harness.turn(prompt))
     assert (prompt.status, source.kind, source.error) == (MessageStatus.ERROR, "error", error)
 
 
@@ -128,9 +128,9 @@ async def test_a_block_is_an_error_that_names_what_was_blocked(
 )
 async def test_a_reply_that_went_wrong_is_asked_for_again_with_a_fitting_hint(line: Reply, told: str) -> None:
     model = ScriptedModel(line, "done")
-    office = Office(model)
-    prompt, answer = await answer_to(office)
-    (nudge,) = await nudges(office, prompt)
+    harness = AgentHarness(model)
+    prompt, answer = await answer_to(harness)
+    (nudge,) = await nudges(harness, prompt)
     assert nudge.message.rendered == told
     assert answer.message.rendered == "done"
 
@@ -138,17 +138,17 @@ async def test_a_reply_that_went_wrong_is_asked_for_again_with_a_fitting_hint(li
 async def test_a_session_goes_on_after_a_refusal() -> None:
     # complaint 69
     model = ScriptedModel(reply("half a", finish=Finish.BLOCKED, detail="SAFETY"), "fine")
-    office = Office(model)
-    await answer_to(office)
-    _, answer = await answer_to(office, "something else")
+    harness = AgentHarness(model)
+    await answer_to(harness)
+    _, answer = await answer_to(harness, "something else")
     assert answer.message.rendered == "fine"
     assert "half a" not in str(model.requests[1])
 
 
 async def test_two_refused_prompts_in_a_row_may_be_refused_for_what_was_said_before() -> None:
     refused = reply(finish=Finish.REFUSED, detail="odd (OTHER)")
-    office = Office(ScriptedModel(refused, refused, "fine", refused))
-    ends = [(await answer_to(office))[1].message.rendered.rpartition("again. ")[2] for _ in range(4)]
+    harness = AgentHarness(ScriptedModel(refused, refused, "fine", refused))
+    ends = [(await answer_to(harness))[1].message.rendered.rpartition("again. ")[2] for _ in range(4)]
     assert ends[0] == ends[3] == "The conversation goes on."
     assert ends[1].endswith("/new begins a new conversation.")
 
@@ -156,17 +156,17 @@ async def test_two_refused_prompts_in_a_row_may_be_refused_for_what_was_said_bef
 @pytest.mark.parametrize("finish", [Finish.MALFORMED, Finish.GARBLED])
 async def test_calls_of_an_unreadable_reply_are_not_run(finish: Finish) -> None:
     model = ScriptedModel(reply("I call", call("look"), finish=finish), "done")
-    office = Office(model, tools=[look])
-    prompt, answer = await answer_to(office)
+    harness = AgentHarness(model, tools=[look])
+    prompt, answer = await answer_to(harness)
     assert answer.message.rendered == "done"
-    kinds = [each.kind for each in await office.turn(prompt)]
+    kinds = [each.kind for each in await harness.turn(prompt)]
     assert kinds == ["user_prompt", "thought", "system_note", "answer"]
 
 
 async def test_after_a_cut_reply_the_model_thinks_less() -> None:
     # complaint 63
     model = ScriptedModel(CUT, "short")
-    _, answer = await answer_to(Office(model))
+    _, answer = await answer_to(AgentHarness(model))
     assert answer.message.rendered == "short"
     assert [request.options for request in model.requests] == [{}, {"thinking": "low"}]
 
@@ -174,9 +174,9 @@ async def test_after_a_cut_reply_the_model_thinks_less() -> None:
 async def test_text_beside_a_malformed_call_is_interim() -> None:
     # N-09
     model = ScriptedModel(reply("I call", finish=Finish.MALFORMED), "done")
-    office = Office(model)
-    prompt, _ = await answer_to(office)
-    (said,) = [each.message for each in await office.turn(prompt) if each.kind == "thought"]
+    harness = AgentHarness(model)
+    prompt, _ = await answer_to(harness)
+    (said,) = [each.message for each in await harness.turn(prompt) if each.kind == "thought"]
     source: Any = said.source
     assert (said.rendered, source.interim) == ("I call", True)
     assert model.requests[1].turns[1].blocks == (TextBlock(text="I call"),)
@@ -184,14 +184,14 @@ async def test_text_beside_a_malformed_call_is_interim() -> None:
 
 async def test_an_answer_that_ended_oddly_is_marked() -> None:
     # complaint 64
-    office = Office(ScriptedModel(reply("~~~\nprint(", finish=Finish.OTHER, detail="odd (LANGUAGE)")))
-    _, answer = await answer_to(office)
+    harness = AgentHarness(ScriptedModel(reply("~~~\nprint(", finish=Finish.OTHER, detail="odd (LANGUAGE)")))
+    _, answer = await answer_to(harness)
     assert answer.message.rendered == "~~~\nprint(\n~~~\n\n*[The answer was cut here: odd (LANGUAGE).]*"
 
 
 async def test_what_cannot_be_shown_of_an_answer_is_named() -> None:
-    office = Office(ScriptedModel(reply("Here it is.", detail="left out: inline data (image/png)")))
-    _, answer = await answer_to(office)
+    harness = AgentHarness(ScriptedModel(reply("Here it is.", detail="left out: inline data (image/png)")))
+    _, answer = await answer_to(harness)
     assert answer.message.rendered == "Here it is.\n\n*[Left out: inline data (image/png).]*"
 
 
@@ -201,8 +201,8 @@ def looking(_: CompiledRequest) -> Reply:
 
 async def test_the_step_limit_is_named_with_what_was_done() -> None:
     model = ScriptedModel(*[looking] * 9)
-    office = Office(model, tools=[look], limits=TurnLimits(steps=3, told_after=100, stuck_after=100))
-    prompt, answer = await answer_to(office)
+    harness = AgentHarness(model, tools=[look], limits=TurnLimits(steps=3, told_after=100, stuck_after=100))
+    prompt, answer = await answer_to(harness)
     assert answer.message.rendered == (
         "I stopped before I was finished: the limit of 3 steps was reached.\n\n"
         "Until then I had called: look (3×).\n\nMy last words were: I look."
@@ -221,14 +221,14 @@ async def test_the_time_limit_stops_a_tool_that_hangs() -> None:
         await gate.release.wait()
         return "never"
 
-    office = Office(ScriptedModel(reply(call("hang"))), tools=[hang], limits=TurnLimits(seconds=60))
-    prompt = await office.say()
-    async with office.at_work():
+    harness = AgentHarness(ScriptedModel(reply(call("hang"))), tools=[hang], limits=TurnLimits(seconds=60))
+    prompt = await harness.say()
+    async with harness.at_work():
         await gate.entered.wait()
-        await office.clock.advance(61)
-        answer = await office.answered(prompt)
+        await harness.clock.advance(61)
+        answer = await harness.answered(prompt)
     assert "the limit of 60 s" in answer.message.rendered
-    (result,) = [each.message for each in await office.turn(prompt) if each.kind == "tool_result"]
+    (result,) = [each.message for each in await harness.turn(prompt) if each.kind == "tool_result"]
     assert (
         result.content.error == "The turn ended before this tool returned. It may have had effects; its output is lost."
     )
@@ -236,10 +236,10 @@ async def test_the_time_limit_stops_a_tool_that_hangs() -> None:
 
 async def test_going_in_circles_is_told_and_then_stopped() -> None:
     model = ScriptedModel(*[looking] * 9)
-    office = Office(model, tools=[look])
-    prompt, answer = await answer_to(office)
+    harness = AgentHarness(model, tools=[look])
+    prompt, answer = await answer_to(harness)
     assert len(model.requests) == 5
-    (note,) = await nudges(office, prompt)
+    (note,) = await nudges(harness, prompt)
     assert note.round == 4
     assert "You have called look 3 times with the same arguments" in note.message.rendered
     assert "look was called 5 times with the same arguments" in answer.message.rendered
@@ -255,23 +255,23 @@ async def test_the_same_call_with_a_new_result_is_no_circle() -> None:
         return next(count)
 
     model = ScriptedModel(*[reply(call("tick"))] * 7, "seven")
-    office = Office(model, tools=[tick])
-    prompt, answer = await answer_to(office)
+    harness = AgentHarness(model, tools=[tick])
+    prompt, answer = await answer_to(harness)
     assert answer.message.rendered == "seven"
-    assert not await nudges(office, prompt)
+    assert not await nudges(harness, prompt)
 
 
 async def test_parallel_repeats_count_too() -> None:
     model = ScriptedModel(reply(*[call("look")] * 4), "ok")
-    office = Office(model, tools=[look])
-    prompt, _ = await answer_to(office)
-    assert len(await nudges(office, prompt)) == 1
+    harness = AgentHarness(model, tools=[look])
+    prompt, _ = await answer_to(harness)
+    assert len(await nudges(harness, prompt)) == 1
 
 
 async def test_a_model_that_fails_is_an_error_with_cause_and_cure() -> None:
     # K-066, K-068, K-147
-    office = Office(ScriptedModel(ModelInputTooLong(model="scripted", tokens=9, limit=5)))
-    prompt, answer = await answer_to(office)
+    harness = AgentHarness(ScriptedModel(ModelInputTooLong(model="scripted", tokens=9, limit=5)))
+    prompt, answer = await answer_to(harness)
     assert prompt.status is MessageStatus.ERROR
     assert answer.message.rendered == (
         f"{make.ERROR}model scripted: the conversation is too long (9 tokens, at most 5); say /new, or lower "
@@ -288,17 +288,17 @@ async def test_a_model_that_fails_is_an_error_with_cause_and_cure() -> None:
 
 async def test_a_failure_keeps_what_was_done() -> None:
     model = ScriptedModel(reply(call("look")), OFFLINE, "back again")
-    office = Office(model, tools=[look])
-    prompt, _ = await answer_to(office)
-    assert [each.kind for each in await office.turn(prompt)] == ["user_prompt", "tool_call", "tool_result", "answer"]
-    _, answer = await answer_to(office, "and now?")
+    harness = AgentHarness(model, tools=[look])
+    prompt, _ = await answer_to(harness)
+    assert [each.kind for each in await harness.turn(prompt)] == ["user_prompt", "tool_call", "tool_result", "answer"]
+    _, answer = await answer_to(harness, "and now?")
     assert answer.message.rendered == "back again"
 
 
 async def test_errors_leak_no_secret() -> None:
     error = ModelUnavailable(model="scripted", status=500, message="key hunter2 is odd")
-    office = Office(ScriptedModel(error), secrets=["hunter2"])
-    _, answer = await answer_to(office)
+    harness = AgentHarness(ScriptedModel(error), secrets=["hunter2"])
+    _, answer = await answer_to(harness)
     assert "hunter2" not in answer.message.rendered
     assert "key [secret] is odd" in answer.message.rendered
 
@@ -307,12 +307,12 @@ async def test_a_bug_is_an_error_too_and_is_logged_with_its_place(caplog: pytest
     def broken(_: CompiledRequest) -> Reply:
         raise ZeroDivisionError("in the provider")
 
-    office = Office(ScriptedModel(broken, "well again"))
-    prompt, answer = await answer_to(office)
+    harness = AgentHarness(ScriptedModel(broken, "well again"))
+    prompt, answer = await answer_to(harness)
     assert prompt.status is MessageStatus.ERROR
     assert answer.message.rendered == f"{make.ERROR}an unexpected ZeroDivisionError in the program"
     assert "in broken" in caplog.text
-    _, answer = await answer_to(office)
+    _, answer = await answer_to(harness)
     assert answer.message.rendered == "well again"
 
 
@@ -322,8 +322,8 @@ async def test_a_stream_without_a_reply_is_an_error() -> None:
             for item in list[Any]():
                 yield item
 
-    office = Office(Mute())
-    _, answer = await answer_to(office)
+    harness = AgentHarness(Mute())
+    _, answer = await answer_to(harness)
     assert "the answer broke off (it ended without a reply)" in answer.message.rendered
 
 
@@ -342,8 +342,8 @@ async def test_the_next_model_answers_when_one_cannot(error: ModelError) -> None
     # complaint 75
     first = ScriptedModel(reply(call("look", signature=b"s")), error)
     second = ScriptedModel("from the second", name="second", provider="other")
-    office = Office(first, second, tools=[look])
-    _, answer = await answer_to(office)
+    harness = AgentHarness(first, second, tools=[look])
+    _, answer = await answer_to(harness)
     assert answer.message.rendered == "from the second"
     source: Any = answer.message.source
     assert source.provider == "other"
@@ -363,8 +363,8 @@ async def test_the_next_model_answers_when_one_cannot(error: ModelError) -> None
 )
 async def test_what_somebody_must_put_right_is_told_and_not_hidden_by_another_model(error: ModelError) -> None:
     second = ScriptedModel("never")
-    office = Office(ScriptedModel(error), second)
-    prompt, _ = await answer_to(office)
+    harness = AgentHarness(ScriptedModel(error), second)
+    prompt, _ = await answer_to(harness)
     assert prompt.status is MessageStatus.ERROR
     assert not second.requests
 
@@ -380,18 +380,18 @@ class Breaking(ScriptedModel):
 
 async def test_thoughts_alone_are_void_when_the_next_model_answers() -> None:
     # complaint 75
-    office = Office(Breaking(reply(thought("hm\n"), "never")), ScriptedModel("from the second", name="second"))
-    prompt, answer = await answer_to(office)
+    harness = AgentHarness(Breaking(reply(thought("hm\n"), "never")), ScriptedModel("from the second", name="second"))
+    prompt, answer = await answer_to(harness)
     assert answer.message.rendered == "from the second"
-    assert [shown[2:] for shown in office.drafts.shown] == [("hm\n", ""), ("", ""), ("", "from the second")]
-    assert office.drafts.notes == [("scripted cannot answer now; asking second", None)]
-    assert [each.kind for each in await office.turn(prompt)] == ["user_prompt", "answer"]
+    assert [shown[2:] for shown in harness.drafts.shown] == [("hm\n", ""), ("", ""), ("", "from the second")]
+    assert harness.drafts.notes == [("scripted cannot answer now; asking second", None)]
+    assert [each.kind for each in await harness.turn(prompt)] == ["user_prompt", "answer"]
 
 
 async def test_nothing_that_was_shown_is_replaced_by_another_model() -> None:
     second = ScriptedModel("never")
-    office = Office(Breaking("half\n"), second)
-    prompt, _ = await answer_to(office)
+    harness = AgentHarness(Breaking("half\n"), second)
+    prompt, _ = await answer_to(harness)
     assert prompt.status is MessageStatus.ERROR
     assert not second.requests
 
@@ -409,13 +409,13 @@ async def test_a_retry_says_why_and_takes_thoughts_back_but_an_answer_only_for_a
             async for item in super().stream(request):
                 yield item
 
-    office = Office(Waiting("three"))
-    await answer_to(office)
-    assert [shown[2:] for shown in office.drafts.shown] == [
+    harness = AgentHarness(Waiting("three"))
+    await answer_to(harness)
+    assert [shown[2:] for shown in harness.drafts.shown] == [
         ("hm", ""),
         ("", ""),
         *[("", "one, ")] * 3,
         *[("", "one, two")] * 2,
         ("", "three"),
     ]
-    assert office.drafts.notes == [("rate limit; asking again", 30.6), *[("it broke off; asking again", None)] * 2]
+    assert harness.drafts.notes == [("rate limit; asking again", 30.6), *[("it broke off; asking again", None)] * 2]

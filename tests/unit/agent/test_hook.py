@@ -17,8 +17,8 @@ from kesoku.messages import make
 from kesoku.messages.kinds import SystemNote, UserPrompt
 from kesoku.messages.source import HookSource
 from kesoku.messages.turn import TextBlock
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.model import ScriptedModel, call, reply
-from kesoku.testing.office import Office
 from kesoku.tools.tool import Effect, tool
 
 Given = Sequence[UserPrompt | SystemNote]
@@ -34,12 +34,12 @@ def sent(model: ScriptedModel, n: int = 0) -> str:
     return "".join(b.text for t in model.requests[n].turns for b in t.blocks if isinstance(b, TextBlock))
 
 
-async def talk(model: ScriptedModel, hooks: dict[str, Hook], **options: TurnLimits) -> tuple[Office, str]:
-    office = Office(model, tools=[look], hooks=hooks, limits=options.get("limits"))
-    prompt = await office.say("hello")
-    async with office.at_work():
-        await office.answered(prompt)
-    return office, prompt.id
+async def talk(model: ScriptedModel, hooks: dict[str, Hook], **options: TurnLimits) -> tuple[AgentHarness, str]:
+    harness = AgentHarness(model, tools=[look], hooks=hooks, limits=options.get("limits"))
+    prompt = await harness.say("hello")
+    async with harness.at_work():
+        await harness.answered(prompt)
+    return harness, prompt.id
 
 
 async def test_a_hook_gets_the_message_itself_before_each_step() -> None:
@@ -50,9 +50,9 @@ async def test_a_hook_gets_the_message_itself_before_each_step() -> None:
         seen.append(context)
         return ()
 
-    office, prompt_id = await talk(ScriptedModel(reply(call("look")), "done"), {"watch": watch})
+    harness, prompt_id = await talk(ScriptedModel(reply(call("look")), "done"), {"watch": watch})
     assert [context.step for context in seen] == [1, 2]
-    stored = await office.record(prompt_id)
+    stored = await harness.record(prompt_id)
     assert seen[0].prompts == (stored.message,)
     assert (seen[0].turn_id, seen[0].session_id, seen[0].address) == (prompt_id, stored.session_id, stored.address)
 
@@ -64,9 +64,9 @@ async def test_a_prompt_is_rewritten_under_its_id() -> None:
         return [prompt.update(text="HELLO").update(text="HELLO!")] if context.step == 1 else []
 
     model = ScriptedModel(reply(call("look")), "done")
-    office, prompt_id = await talk(model, {"correct": correct})
+    harness, prompt_id = await talk(model, {"correct": correct})
     assert sent(model) == "HELLO!"
-    stored = (await office.record(prompt_id)).message
+    stored = (await harness.record(prompt_id)).message
     assert (stored.id, stored.version, stored.rendered) == (prompt_id, 2, "HELLO!")
     assert model.requests[0].turns[0].sources == ((prompt_id, 2),)
 
@@ -77,12 +77,12 @@ async def test_added_context_is_a_message_of_its_own() -> None:
         return [make.hook_note("they like tea", hook="someone else")] if context.step == 1 else []
 
     model = ScriptedModel(reply(call("look")), "done")
-    office, prompt_id = await talk(model, {"remember": remember})
+    harness, prompt_id = await talk(model, {"remember": remember})
     assert sent(model) == "hello\n\n[System Notification]\nthey like tea"
-    (note,) = [each for each in await office.turn(prompt_id) if each.kind == "system_note"]
+    (note,) = [each for each in await harness.turn(prompt_id) if each.kind == "system_note"]
     assert note.id != prompt_id
     assert note.message.source == HookSource(hook="remember")
-    assert (await office.record(prompt_id)).message.version == 1
+    assert (await harness.record(prompt_id)).message.version == 1
 
 
 async def test_hooks_run_in_the_order_of_their_names_and_see_what_came_before() -> None:
@@ -154,10 +154,10 @@ async def test_a_bad_hook_costs_nothing_but_itself(hook: Hook, caplog: pytest.Lo
         return [make.hook_note("still here", hook="z")]
 
     model = ScriptedModel("done")
-    office, prompt_id = await talk(model, {"bad": hook, "good": good}, limits=TurnLimits(hook_seconds=0.05))
+    harness, prompt_id = await talk(model, {"bad": hook, "good": good}, limits=TurnLimits(hook_seconds=0.05))
     assert sent(model) == "hello\n\n[System Notification]\nstill here"
     assert "hook bad was left out" in caplog.text
-    assert [each.kind for each in await office.turn(prompt_id)] == ["user_prompt", "system_note", "answer"]
+    assert [each.kind for each in await harness.turn(prompt_id)] == ["user_prompt", "system_note", "answer"]
 
 
 async def test_a_hook_cannot_speak_for_a_person(caplog: pytest.LogCaptureFixture) -> None:
@@ -184,29 +184,29 @@ async def test_a_note_that_was_stored_before_a_crash_is_not_added_again() -> Non
         return [make.hook_note("tea", hook="remember")]
 
     model = ScriptedModel("done")
-    office = Office(model, hooks={"remember": remember})
-    prompt = await office.say("hello")
-    claim = await office.claim("dead")
+    harness = AgentHarness(model, hooks={"remember": remember})
+    prompt = await harness.say("hello")
+    claim = await harness.claim("dead")
     note = replace(make.hook_note("tea", hook="remember"))
-    turn = await office.loop()._journal.open(claim)
-    await office.loop()._journal.say(turn, note)
-    office.presence.dead.add("dead")
-    async with office.at_work():
-        await office.answered(prompt)
+    turn = await harness.loop()._journal.open(claim)
+    await harness.loop()._journal.say(turn, note)
+    harness.presence.dead.add("dead")
+    async with harness.at_work():
+        await harness.answered(prompt)
     assert calls == []
     assert sent(model) == "hello\n\n[System Notification]\ntea"
 
 
 async def test_an_interruption_during_a_hook_ends_the_turn(caplog: pytest.LogCaptureFixture) -> None:
     async def interrupting(context: StepContext) -> Given:
-        await office.gateway.interrupt(context.session_id, by="someone", reason="cancelled")
+        await harness.gateway.interrupt(context.session_id, by="someone", reason="cancelled")
         return [make.hook_note("too late", hook="interrupting")]
 
     model = ScriptedModel()
-    office = Office(model, hooks={"interrupting": interrupting})
-    prompt = await office.say("hello")
-    await Worker(office.loop(), office.drafts)(await office.claim())
-    assert [each.kind for each in await office.turn(prompt)] == ["user_prompt"]
+    harness = AgentHarness(model, hooks={"interrupting": interrupting})
+    prompt = await harness.say("hello")
+    await Worker(harness.loop(), harness.drafts)(await harness.claim())
+    assert [each.kind for each in await harness.turn(prompt)] == ["user_prompt"]
     assert not caplog.records
 
 

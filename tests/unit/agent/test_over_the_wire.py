@@ -10,9 +10,9 @@ from kesoku.llm.gemini import GeminiConfig, GeminiModel
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
 from kesoku.messages.source import PROMPT_BLOCKED
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import Answer, Blocked, Call, Reset, Say, Think, overloaded
-from kesoku.testing.office import Office
 
 from .asking import answer_to
 
@@ -24,18 +24,18 @@ async def server(no_proxy: None) -> AsyncIterator[LoopbackGemini]:
 
 
 @pytest.fixture
-async def office(server: LoopbackGemini) -> AsyncIterator[Office]:
+async def harness(server: LoopbackGemini) -> AsyncIterator[AgentHarness]:
     async def sleep(seconds: float) -> None:
         """No time passes."""
 
     config = GeminiConfig(api_key=SecretStr("test-key"), base_url=server.base_url)
     model = GeminiModel(name="g", config=config, environment={}, sleep=sleep, jitter=lambda: 0.5)
-    yield Office(model)
+    yield AgentHarness(model)
     await model.aclose()
 
 
-async def answers_to(office: Office, *texts: str) -> list[Record]:
-    return [(await answer_to(office, text))[1] for text in texts]
+async def answers_to(harness: AgentHarness, *texts: str) -> list[Record]:
+    return [(await answer_to(harness, text))[1] for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -46,30 +46,32 @@ async def answers_to(office: Office, *texts: str) -> list[Record]:
     ],
     ids=["cut", "broken"],
 )
-async def test_a_cut_answer_goes_on(office: Office, server: LoopbackGemini, cut: Answer) -> None:
+async def test_a_cut_answer_goes_on(harness: AgentHarness, server: LoopbackGemini, cut: Answer) -> None:
     # complaint 64
     server.script(cut, Answer(Think("Three."), Say("ree, four")))
-    (answer,) = await answers_to(office, "count")
+    (answer,) = await answers_to(harness, "count")
     assert answer.message.rendered == "one, two, three, four"
-    assert office.drafts.shown[-1][1:] == (1, "I count.\n\nThree.", "one, two, three, four")
+    assert harness.drafts.shown[-1][1:] == (1, "I count.\n\nThree.", "one, two, three, four")
     assert [each.refused for each in server.requests] == [None, None]
 
 
-async def test_a_blocked_prompt_is_an_error_and_is_not_sent_again(office: Office, server: LoopbackGemini) -> None:
+async def test_a_blocked_prompt_is_an_error_and_is_not_sent_again(
+    harness: AgentHarness, server: LoopbackGemini
+) -> None:
     # complaints 68, 69
     server.script(Blocked("PROHIBITED_CONTENT"), Answer(Say("fine")))
-    blocked, fine = await answers_to(office, "a wicked wish", "hello")
+    blocked, fine = await answers_to(harness, "a wicked wish", "hello")
     source: Any = blocked.message.source
     assert "did not take your message: the request holds prohibited content" in blocked.message.rendered
     assert "(PROHIBITED_CONTENT). Please ask in other words. The model will" in blocked.message.rendered
     assert source.error == PROMPT_BLOCKED
-    assert await office.status(blocked.turn_id or "") is MessageStatus.ERROR
+    assert await harness.status(blocked.turn_id or "") is MessageStatus.ERROR
     assert fine.message.rendered == "fine"
     assert "a wicked wish" not in str(server.requests[1].body)
 
 
 async def test_a_call_of_a_tool_that_is_not_there_gets_a_hint_and_a_wait_is_told(
-    office: Office, server: LoopbackGemini
+    harness: AgentHarness, server: LoopbackGemini
 ) -> None:
     # complaints 61, 153
     server.script(
@@ -77,7 +79,7 @@ async def test_a_call_of_a_tool_that_is_not_there_gets_a_hint_and_a_wait_is_told
         Answer(Call("fly"), finish="UNEXPECTED_TOOL_CALL"),
         Answer(Say("I cannot fly.")),
     )
-    (answer,) = await answers_to(office, "fly!")
+    (answer,) = await answers_to(harness, "fly!")
     assert answer.message.rendered == "I cannot fly."
-    assert office.drafts.notes == [("the provider is overloaded; asking again", 1.0)]
+    assert harness.drafts.notes == [("the provider is overloaded; asking again", 1.0)]
     assert "there are no tools now" in str(server.requests[2].body)

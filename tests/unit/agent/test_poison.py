@@ -8,7 +8,7 @@ from pathlib import Path
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.record import Address
 from kesoku.store import SqlStore
-from kesoku.testing.bench import Bench
+from kesoku.testing.gateway_harness import GatewayHarness
 
 LIVES = """
 import asyncio, os, signal, sys
@@ -18,7 +18,7 @@ from kesoku.gateway import BusyPolicy, Presence, StoreGateway
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.store import SqlStore
 from kesoku.testing.model import ScriptedModel, call, reply
-from kesoku.testing.office import Office
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.tools.tool import Effect, tool
 
 folder, prompts = Path(sys.argv[1]), sys.argv[2:]
@@ -49,11 +49,11 @@ def line(request):
 async def life():
     with Presence(folder / "run") as presence:
         async with await SqlStore.open(folder / "kesoku.db") as store:
-            office = Office(ScriptedModel(*[line] * 20), tools=[explode, think], store=store)
-            gateway = StoreGateway(store, office.clock, BusyPolicy(), presence)
-            work = asyncio.create_task(office.dispatcher(presence.owner, gateway=gateway).run())
+            harness = AgentHarness(ScriptedModel(*[line] * 20), tools=[explode, think], store=store)
+            gateway = StoreGateway(store, harness.clock, BusyPolicy(), presence)
+            work = asyncio.create_task(harness.dispatcher(presence.owner, gateway=gateway).run())
             for prompt in prompts:
-                await office.until(prompt, S.PROCESSED, S.ERROR)
+                await harness.until(prompt, S.PROCESSED, S.ERROR)
             work.cancel()
             await asyncio.wait([work])
 
@@ -72,7 +72,7 @@ for deaths in range(9):
 async def test_a_tool_that_kills_its_process_ends_alone(tmp_path: Path) -> None:
     # I12
     async with await SqlStore.open(tmp_path / "kesoku.db") as store:
-        bench = Bench(store)
+        bench = GatewayHarness(store)
         poison = await bench.say("poison")
         innocent = await bench.say("question", at=Address(chatbot_id="discord", channel_id="next door"))
         child = await asyncio.create_subprocess_exec(

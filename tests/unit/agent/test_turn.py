@@ -24,9 +24,9 @@ from kesoku.messages.turn import (
     TurnRequest,
     Usage,
 )
-from kesoku.testing.bench import ROOM
+from kesoku.testing.agent_harness import FILE_BYTES, AgentHarness
+from kesoku.testing.gateway_harness import ROOM
 from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
-from kesoku.testing.office import FILE_BYTES, Office
 from kesoku.tools.context import ToolContext
 from kesoku.tools.registry import Policy
 from kesoku.tools.tool import Effect, Output, Tool, tool
@@ -70,16 +70,16 @@ async def test_a_turn_with_a_tool() -> None:
         reply(thought("I need to run the unit tests."), call("run_shell_command", command=COMMAND)),
         reply("All 5 tests passed.", usage=Usage(prompt=8421, cached=8000, thoughts=942, answer=100)),
     )
-    office = Office(model, tools=[run_shell_command])
+    harness = AgentHarness(model, tools=[run_shell_command])
     for n in range(2):
-        earlier = await office.say(f"earlier {n}")
-        await office.finish(await office.claim())
-        assert await office.status(earlier) is MessageStatus.PROCESSED
-    prompt = await office.say("`Chii` <@112233> at `2026-05-27 20:50:00 SGT`:\nRun tests for agent history module")
-    async with office.at_work():
-        await office.answered(prompt)
+        earlier = await harness.say(f"earlier {n}")
+        await harness.finish(await harness.claim())
+        assert await harness.status(earlier) is MessageStatus.PROCESSED
+    prompt = await harness.say("`Chii` <@112233> at `2026-05-27 20:50:00 SGT`:\nRun tests for agent history module")
+    async with harness.at_work():
+        await harness.answered(prompt)
 
-    user, thinking, called, result, answer = phased(await office.turn(prompt))
+    user, thinking, called, result, answer = phased(await harness.turn(prompt))
     assert user.id == prompt.id
     assert user.status is MessageStatus.PROCESSED
     for each in (thinking, called, answer):
@@ -110,13 +110,13 @@ async def test_a_turn_with_a_tool() -> None:
 async def test_a_turn_without_tools() -> None:
     # K-241, K-242, K-243: as far as the agent goes
     model = ScriptedModel(reply(thought("I will look."), "System status is stable."))
-    office = Office(model)
+    harness = AgentHarness(model)
     wechat = Address(chatbot_id="wechat", channel_id="room123456@chatroom")
     cron = make.cron_prompt("`Cronjob` at `2026-05-27 21:00:00 CST`:\nRun diagnostics.", marks={"wechat_cronjob": True})
-    (prompt,) = await office.gateway.accept([Post(message=cron, address=wechat)])
-    async with office.at_work():
-        await office.answered(prompt)
-    user, thinking, answer = phased(await office.turn(prompt))
+    (prompt,) = await harness.gateway.accept([Post(message=cron, address=wechat)])
+    async with harness.at_work():
+        await harness.answered(prompt)
+    user, thinking, answer = phased(await harness.turn(prompt))
     assert [each.status for each in (user, thinking, answer)] == [
         MessageStatus.PROCESSED,
         MessageStatus.RESPONDED,
@@ -128,15 +128,15 @@ async def test_a_turn_without_tools() -> None:
 
 async def test_the_time_of_a_turn_runs_from_its_claim() -> None:
     held = Held(reply("done"))
-    office = Office(ScriptedModel(held))
-    await office.clock.advance(60)
-    prompt = await office.say()
-    await office.clock.advance(60)
-    async with office.at_work():
+    harness = AgentHarness(ScriptedModel(held))
+    await harness.clock.advance(60)
+    prompt = await harness.say()
+    await harness.clock.advance(60)
+    async with harness.at_work():
         await held.entered.wait()
-        await office.clock.advance(2.1)
+        await harness.clock.advance(2.1)
         held.release.set()
-        answer = await office.answered(prompt)
+        answer = await harness.answered(prompt)
     assert answer.metadata["turn_metrics"]["turn_time"] == 2.1
 
 
@@ -154,18 +154,18 @@ async def test_parallel_calls_run_together_and_each_result_is_stored_at_once() -
         return f"{name} done"
 
     model = ScriptedModel(reply(*(call("wait", name=name) for name in "abc")), "ready")
-    office = Office(model, tools=[wait])
-    prompt = await office.say()
-    async with office.at_work():
+    harness = AgentHarness(model, tools=[wait])
+    prompt = await harness.say()
+    async with harness.at_work():
         for gate in gates.values():
             await gate.entered.wait()
         assert started == ["a", "b", "c"]
-        async with office.gateway.listen(lambda change: change.record.kind == "tool_result") as results:
+        async with harness.gateway.listen(lambda change: change.record.kind == "tool_result") as results:
             for name in "cab":
                 gates[name].release.set()
                 assert (await anext(results)).record.message.content.output == f"{name} done"
-        await office.answered(prompt)
-    outputs = [each.message.content.output for each in phased(await office.turn(prompt)) if each.kind == "tool_result"]
+        await harness.answered(prompt)
+    outputs = [each.message.content.output for each in phased(await harness.turn(prompt)) if each.kind == "tool_result"]
     assert outputs == ["a done", "b done", "c done"]
     sent = [block for block in model.requests[1].turns[2].blocks if isinstance(block, ResultBlock)]
     assert [block.output for block in sent] == ["a done", "b done", "c done"]
@@ -174,11 +174,11 @@ async def test_parallel_calls_run_together_and_each_result_is_stored_at_once() -
 async def test_text_beside_a_call_is_an_interim_thought() -> None:
     # N-09
     model = ScriptedModel(reply(thought("hm"), "I will shout.", call("shout", text="x", signature=b"\xff\x00")), "X")
-    office = Office(model, tools=[shout])
-    prompt = await office.say()
-    async with office.at_work():
-        await office.answered(prompt)
-    records = phased(await office.turn(prompt))
+    harness = AgentHarness(model, tools=[shout])
+    prompt = await harness.say()
+    async with harness.at_work():
+        await harness.answered(prompt)
+    records = phased(await harness.turn(prompt))
     assert [each.kind for each in records] == [
         "user_prompt",
         "thought",
@@ -200,22 +200,22 @@ async def test_each_request_extends_the_one_before_and_can_be_made_again_from_th
     model = ScriptedModel(
         reply(thought("one", signature=b"s"), call("shout", text="a")), reply(call("shout", text="b")), "AB"
     )
-    office = Office(model, tools=[shout])
-    await office.say("earlier")
-    await office.finish(await office.claim())
-    prompt = await office.say()
-    async with office.at_work():
-        await office.answered(prompt)
+    harness = AgentHarness(model, tools=[shout])
+    await harness.say("earlier")
+    await harness.finish(await harness.claim())
+    prompt = await harness.say()
+    async with harness.at_work():
+        await harness.answered(prompt)
     for before, after in zip(model.requests, model.requests[1:], strict=False):
         assert after.turns[: len(before.turns)] == before.turns
-    records = await office.session(prompt)
-    steps = await office.store.read(lambda tx: tx.steps.of(prompt.id))
+    records = await harness.session(prompt)
+    steps = await harness.store.read(lambda tx: tx.steps.of(prompt.id))
     for step, request in zip(steps, model.requests, strict=True):
         seen = [each for each in records if each.turn_id != prompt.id or each.id == prompt.id or each.round < step.n]
         again = compile_turns(
             seen,
             steps[: step.n - 1],
-            TurnRequest(system="be kind", tools=office.tools.specs()),
+            TurnRequest(system="be kind", tools=harness.tools.specs()),
             provider="scripted",
             active_turn=prompt.id,
         )
@@ -224,25 +224,25 @@ async def test_each_request_extends_the_one_before_and_can_be_made_again_from_th
 
 
 async def test_running_replies_are_shown_and_cleared() -> None:
-    office = Office(ScriptedModel(reply(thought("hm\n"), "one\n", "two\n")))
-    prompt = await office.say()
-    async with office.at_work():
-        await office.answered(prompt)
-    assert office.drafts.shown == [
+    harness = AgentHarness(ScriptedModel(reply(thought("hm\n"), "one\n", "two\n")))
+    prompt = await harness.say()
+    async with harness.at_work():
+        await harness.answered(prompt)
+    assert harness.drafts.shown == [
         (prompt.id, 1, "hm\n", ""),
         (prompt.id, 1, "hm\n", "one\n"),
         (prompt.id, 1, "hm\n", "one\ntwo\n"),
     ]
-    assert office.drafts.cleared == [prompt.id]
+    assert harness.drafts.cleared == [prompt.id]
 
 
 async def test_queued_prompts_run_one_after_the_other_in_their_order() -> None:
     # K-137, K-138
     model = ScriptedModel("one", "two", "three")
-    office = Office(model, policy=BusyPolicy(busy=Busy.QUEUE))
-    prompts = [await office.say(text) for text in ("first", "second", "third")]
-    async with office.at_work():
-        answers = [await office.answered(prompt) for prompt in prompts]
+    harness = AgentHarness(model, policy=BusyPolicy(busy=Busy.QUEUE))
+    prompts = [await harness.say(text) for text in ("first", "second", "third")]
+    async with harness.at_work():
+        answers = [await harness.answered(prompt) for prompt in prompts]
     assert [each.message.rendered for each in answers] == ["one", "two", "three"]
     assert texts(model.requests[0]) == [("user", "first")]
     assert texts(model.requests[1]) == [("user", "first"), ("model", "one"), ("user", "second")]
@@ -260,14 +260,14 @@ async def test_a_steered_prompt_joins_at_the_next_step() -> None:
         return "done"
 
     model = ScriptedModel(reply(call("slow")), reply(call("slow")), "both")
-    office = Office(model, tools=[slow], policy=BusyPolicy(busy=Busy.STEER))
-    prompt = await office.say("do it")
-    async with office.at_work():
+    harness = AgentHarness(model, tools=[slow], policy=BusyPolicy(busy=Busy.STEER))
+    prompt = await harness.say("do it")
+    async with harness.at_work():
         await gate.entered.wait()
-        steered = await office.say("and this")
+        steered = await harness.say("and this")
         gate.release.set()
-        await office.answered(prompt)
-    assert await office.status(steered) is MessageStatus.PROCESSED
+        await harness.answered(prompt)
+    assert await harness.status(steered) is MessageStatus.PROCESSED
     assert [role for role, _ in texts(model.requests[1])] == ["user", "model", "user"]
     assert texts(model.requests[1])[-1] == ("user", "and this")
     assert model.requests[2].turns[: len(model.requests[1].turns)] == model.requests[1].turns
@@ -276,14 +276,14 @@ async def test_a_steered_prompt_joins_at_the_next_step() -> None:
 async def test_several_sessions_run_at_once() -> None:
     # complaint 34
     held = [Held(reply(str(n))) for n in range(3)]
-    office = Office(ScriptedModel(*held))
-    prompts = [await office.say(at=Address(chatbot_id="discord", channel_id=str(n))) for n in range(3)]
-    async with office.at_work():
+    harness = AgentHarness(ScriptedModel(*held))
+    prompts = [await harness.say(at=Address(chatbot_id="discord", channel_id=str(n))) for n in range(3)]
+    async with harness.at_work():
         for each in held:
             await each.entered.wait()
         for each in held:
             each.release.set()
-        answers = [await office.answered(prompt) for prompt in prompts]
+        answers = [await harness.answered(prompt) for prompt in prompts]
     assert {each.message.rendered for each in answers} == {"0", "1", "2"}
 
 
@@ -304,30 +304,30 @@ def denied(policy: Policy) -> dict[str, Policy]:
 )
 async def test_policies_and_approvals(policy: Policy, said: str | None, error: str | None) -> None:
     model = ScriptedModel(reply(call("shout", text="a")), reply(call("shout", text="b")), "done")
-    office = Office(model, tools=[shout], policies=denied(policy))
-    office.approver.answer = said
-    prompt = await office.say()
-    async with office.at_work():
-        await office.answered(prompt)
-    results = [each.message.content for each in await office.turn(prompt) if each.kind == "tool_result"]
+    harness = AgentHarness(model, tools=[shout], policies=denied(policy))
+    harness.approver.answer = said
+    prompt = await harness.say()
+    async with harness.at_work():
+        await harness.answered(prompt)
+    results = [each.message.content for each in await harness.turn(prompt) if each.kind == "tool_result"]
     assert [each.output for each in results] == (["A", "B"] if error is None else [None, None])
     assert all((each.error or "").startswith(error or "") for each in results)
-    assert len(office.approver.asked) == (2 if policy is Policy.ASK else 0)
-    for question, asked, admins_only in office.approver.asked:
+    assert len(harness.approver.asked) == (2 if policy is Policy.ASK else 0)
+    for question, asked, admins_only in harness.approver.asked:
         assert question.choices == ("yes", "no", "always")
         assert '"text"' in question.text
         assert asked.kind == "tool_call"
-        assert question.deadline == office.clock.now() / 1e6 + 300
+        assert question.deadline == harness.clock.now() / 1e6 + 300
         assert admins_only
 
 
 async def test_a_call_of_an_unknown_tool_is_answered_with_those_that_there_are() -> None:
     model = ScriptedModel(reply(call("shuot", text="a")), "sorry")
-    office = Office(model, tools=[shout])
-    prompt = await office.say()
-    async with office.at_work():
-        await office.answered(prompt)
-    (result,) = [each.message.content for each in await office.turn(prompt) if each.kind == "tool_result"]
+    harness = AgentHarness(model, tools=[shout])
+    prompt = await harness.say()
+    async with harness.at_work():
+        await harness.answered(prompt)
+    (result,) = [each.message.content for each in await harness.turn(prompt) if each.kind == "tool_result"]
     assert result.error == "there is no tool 'shuot'; known are shout"
 
 
@@ -340,11 +340,11 @@ async def test_a_tool_gets_its_call_and_its_arguments_thawed() -> None:
 
     raw = Tool(name="raw", description="", parameters={}, effect=Effect.READ, timeout=5, run=run)
     model = ScriptedModel(reply(call("raw", deep={"list": [1, 2]})), "done")
-    office = Office(model, tools=[raw], limits=TurnLimits(steps=5))
-    prompt = await office.say()
-    async with office.at_work():
-        await office.answered(prompt)
-    (called,) = [each for each in await office.turn(prompt) if each.kind == "tool_call"]
+    harness = AgentHarness(model, tools=[raw], limits=TurnLimits(steps=5))
+    prompt = await harness.say()
+    async with harness.at_work():
+        await harness.answered(prompt)
+    (called,) = [each for each in await harness.turn(prompt) if each.kind == "tool_call"]
     assert seen == [(called.id, {"deep": {"list": [1, 2]}})]
     assert type(seen[0][1]) is dict
 
@@ -353,11 +353,11 @@ async def test_a_reply_with_a_late_signature_keeps_it_through_the_store() -> Non
     # complaint 58
     said: Reply = reply(call("shout", text="x"), TextBlock(text="", signature=b"\x00late"))
     model = ScriptedModel(said, "X")
-    office = Office(model, tools=[shout])
-    prompt = await office.say()
-    async with office.at_work():
-        await office.answered(prompt)
-    (step, _) = await office.store.read(lambda tx: tx.steps.of(prompt.id))
+    harness = AgentHarness(model, tools=[shout])
+    prompt = await harness.say()
+    async with harness.at_work():
+        await harness.answered(prompt)
+    (step, _) = await harness.store.read(lambda tx: tx.steps.of(prompt.id))
     assert reply_from_json(step.reply).blocks[1] == TextBlock(text="", signature=b"\x00late")
     assert model.requests[1].turns[1].blocks[1] == TextBlock(text="", signature=b"\x00late")
 
@@ -370,10 +370,10 @@ async def test_a_file_that_a_tool_returned_stays_as_it_was(tmp_path: Path) -> No
         reply(call("draw", path=str(path), text="x" * (FILE_BYTES + 1))),
         reply("Done."),
     )
-    office = Office(model, tools=[draw], staging=Staging(tmp_path / "staging"))
-    prompt = await office.say("draw")
-    async with office.at_work():
-        await office.answered(prompt)
+    harness = AgentHarness(model, tools=[draw], staging=Staging(tmp_path / "staging"))
+    prompt = await harness.say("draw")
+    async with harness.at_work():
+        await harness.answered(prompt)
     results = [block for t in model.requests[-1].turns for block in t.blocks if isinstance(block, ResultBlock)]
     assert [contents(each) for each in results] == [["red"], ["blue"], []]
     gone = "[Attachment absent.png is not available: it cannot be read (No such file or directory)]"

@@ -14,10 +14,10 @@ from kesoku.messages.lifecycle import Claim, Serving
 from kesoku.messages.record import Address
 from kesoku.ports import Store
 from kesoku.store import SqlStore
-from kesoku.testing.bench import ROOM, Bench, answer_to
+from kesoku.testing.agent_harness import PATIENCE
+from kesoku.testing.fakes import FakePresence
+from kesoku.testing.gateway_harness import ROOM, GatewayHarness, answer_to
 from kesoku.testing.memory import MemoryStore
-from kesoku.testing.office import PATIENCE
-from kesoku.testing.presence import NullPresence
 
 ELSEWHERE = Address(chatbot_id="wechat", channel_id="x")
 
@@ -38,9 +38,9 @@ class Watched(StoreGateway):
 class Second:
     """A second process: it serves one bot and answers whatever it gets."""
 
-    def __init__(self, bench: Bench, store: Store) -> None:
+    def __init__(self, bench: GatewayHarness, store: Store) -> None:
         # Its listener is woken by commits alone, and it knows of nobody's death.
-        self.presence = NullPresence()
+        self.presence = FakePresence()
         self.gateway = Watched(store, bench.clock, BusyPolicy(), self.presence, poll=3600)
         self.gateway.in_vain = asyncio.Semaphore(0)
         self.begun: asyncio.Queue[Claim] = asyncio.Queue()
@@ -69,7 +69,7 @@ class Second:
 @pytest.mark.parametrize("end", ["finish", "interrupt", "recover"])
 async def test_the_end_of_a_turn_of_another_process_starts_what_waits_behind_it(tmp_path: Path, end: str) -> None:
     async with await SqlStore.open(tmp_path / "k.db") as here, await SqlStore.open(tmp_path / "k.db") as there:
-        bench = Bench(here)
+        bench = GatewayHarness(here)
         first = await bench.say()
         claim = await bench.claim("first")
         waiting = await bench.say("next", catch_up=True)
@@ -88,7 +88,7 @@ async def test_the_end_of_a_turn_of_another_process_starts_what_waits_behind_it(
 
 async def test_a_death_is_noticed_within_a_second() -> None:
     # C-32
-    bench = Bench(MemoryStore())
+    bench = GatewayHarness(MemoryStore())
     first = await bench.say()
     await bench.claim("first")
     second = Second(bench, bench.store)
@@ -103,7 +103,7 @@ async def test_a_death_is_noticed_within_a_second() -> None:
     [("first", ROOM, [S.PENDING_AGENT, S.PROCESSED]), ("second", ROOM, [S.PENDING_AGENT]), ("first", ELSEWHERE, [])],
 )
 async def test_nothing_else_wakes_it(owner: str, address: Address, news: list[S]) -> None:
-    bench = Bench(MemoryStore())
+    bench = GatewayHarness(MemoryStore())
     dispatcher = Second(bench, bench.store).dispatcher
     async with bench.gateway.listen(dispatcher._concerns) as changes:
         await bench.say(at=address)

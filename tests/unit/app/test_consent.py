@@ -4,9 +4,9 @@ import pytest
 
 from kesoku.app.consent import Consent
 from kesoku.messages.content import Question
-from kesoku.testing.bench import Bench
+from kesoku.testing.fakes import ScriptedApprover
+from kesoku.testing.gateway_harness import GatewayHarness
 from kesoku.testing.memory import MemoryStore
-from kesoku.testing.people import ScriptedApprover
 
 QUESTION = Question(id="q", text="May I?", choices=("yes", "no"))
 
@@ -14,7 +14,7 @@ QUESTION = Question(id="q", text="May I?", choices=("yes", "no"))
 @pytest.mark.parametrize(("remote", "choice"), [(False, "yes"), (True, "no"), (True, None)])
 async def test_consent_is_given_at_the_terminal_only(remote: bool, choice: str | None) -> None:
     # N-17
-    bench = Bench(MemoryStore())
+    bench = GatewayHarness(MemoryStore())
     await bench.say()
     call = await bench.call(await bench.claim())
     people = ScriptedApprover(choice)

@@ -15,7 +15,7 @@ from kesoku.messages.lifecycle import Purpose
 from kesoku.messages.record import Address, Record
 from kesoku.ports import Transaction
 from kesoku.store import SqlStore, driver, is_safe
-from kesoku.testing.bench import Bench
+from kesoku.testing.gateway_harness import GatewayHarness
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import rate_limited
 from kesoku.testing.store_material import part
@@ -134,7 +134,7 @@ def test_the_load_is_told_beside_a_running_server(doctor: Doctor, tmp_path: Path
         for n, state in ((1, D.HELD), (2, D.SENDING), (2, D.AMBIGUOUS)):
             tx.deliveries.move(answer.id, n, Purpose.FINAL, state, at=1)
 
-    async def serve(bench: Bench) -> Record:
+    async def serve(bench: GatewayHarness) -> Record:
         rooms = [Address(chatbot_id="discord", channel_id=name) for name in "abc"]
         for room in rooms:
             await bench.say(at=room)
@@ -146,7 +146,7 @@ def test_the_load_is_told_beside_a_running_server(doctor: Doctor, tmp_path: Path
     (tmp_path / "kesoku").mkdir()
     with asyncio.Runner() as runner:
         store = runner.run(SqlStore.open(tmp_path / "kesoku" / "kesoku.db"))
-        bench = Bench(store)
+        bench = GatewayHarness(store)
         answer = runner.run(serve(bench))
         code, found, _ = doctor.run("", "--offline")
         assert runner.run(bench.status(answer)) is MessageStatus.PENDING

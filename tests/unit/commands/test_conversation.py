@@ -21,8 +21,8 @@ from kesoku.messages.record import Address, Post, Record
 from kesoku.messages.turn import Usage
 from kesoku.messages.virtual import system_entry
 from kesoku.testing.clock import START, VirtualClock
+from kesoku.testing.fakes import FakePresence
 from kesoku.testing.memory import MemoryStore
-from kesoku.testing.presence import NullPresence
 
 HERE = Address(chatbot_id="chat", channel_id="1")
 SERVING = Serving(addresses=frozenset({HERE}))
@@ -60,7 +60,7 @@ def conversation(gateway: StoreGateway, store: MemoryStore, budget: Budget | Non
 @pytest.fixture
 async def room() -> AsyncIterator[Room]:
     store = MemoryStore()
-    gateway = StoreGateway(store, VirtualClock(), BusyPolicy(), NullPresence())
+    gateway = StoreGateway(store, VirtualClock(), BusyPolicy(), FakePresence())
     yield Room(gateway=gateway, store=store, registry=Registry(conversation(gateway, store).commands()))
     await store.aclose()
 

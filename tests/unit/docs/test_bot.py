@@ -18,6 +18,7 @@ from google.genai.types import HttpOptions
 from kesoku.agent.limits import TurnLimits
 from kesoku.errors import ModelRateLimited
 from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.clock import VirtualClock
 from kesoku.testing.faulty_store import AFTER, FULL, FaultyStore
 from kesoku.testing.gemini import (
@@ -36,7 +37,6 @@ from kesoku.testing.gemini import (
 )
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import Held, ScriptedModel, call, reply
-from kesoku.testing.office import Office
 from kesoku.tools import Policy, Tool
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
@@ -57,12 +57,12 @@ async def google(server: LoopbackGemini, **options: Any) -> AsyncIterator[Any]:
 
 async def test_the_bot_rolls_when_it_is_asked_to() -> None:
     model = ScriptedModel(reply(call("roll", count=2)), "There they are.")
-    office = Office(model, tools=[ROLL])
-    prompt = await office.say("roll two dice")
-    async with office.at_work():
-        answer = await office.answered(prompt)
+    harness = AgentHarness(model, tools=[ROLL])
+    prompt = await harness.say("roll two dice")
+    async with harness.at_work():
+        answer = await harness.answered(prompt)
     assert answer.message.rendered == "There they are."
-    kinds = [record.kind for record in await office.turn(prompt)]
+    kinds = [record.kind for record in await harness.turn(prompt)]
     assert kinds == ["user_prompt", "tool_call", "tool_result", "answer"]
 
 
@@ -70,10 +70,10 @@ async def test_gemini_is_offered_the_tool_and_reads_its_result() -> None:
     async with LoopbackGemini() as server:
         server.script(Answer(Think("Two dice."), Call("roll", {"count": 2})), Answer(Say("There they are.")))
         model = gemini(server)
-        office = Office(model, tools=[ROLL])
-        prompt = await office.say("roll two dice")
-        async with office.at_work():
-            answer = await office.answered(prompt)
+        harness = AgentHarness(model, tools=[ROLL])
+        prompt = await harness.say("roll two dice")
+        async with harness.at_work():
+            answer = await harness.answered(prompt)
         await model.aclose()
     assert answer.message.rendered == "There they are."
     first, second = server.requests
@@ -94,10 +94,10 @@ async def test_trouble_is_told_in_words(trouble: Scripted, told: str) -> None:
     async with LoopbackGemini() as server:
         server.script(trouble)
         model = gemini(server)
-        office = Office(model)
-        prompt = await office.say("hello")
-        async with office.at_work():
-            answer = await office.answered(prompt)
+        harness = AgentHarness(model)
+        prompt = await harness.say("hello")
+        async with harness.at_work():
+            answer = await harness.answered(prompt)
         await model.aclose()
     assert told in answer.message.rendered
 
@@ -105,10 +105,10 @@ async def test_trouble_is_told_in_words(trouble: Scripted, told: str) -> None:
 async def test_the_conversation_goes_on_after_a_blocked_message() -> None:
     async with LoopbackGemini(blocks="forbidden") as server:
         model = gemini(server)
-        office = Office(model)
-        async with office.at_work():
-            refused = await office.answered(await office.say("something forbidden"))
-            answer = await office.answered(await office.say("hello"))
+        harness = AgentHarness(model)
+        async with harness.at_work():
+            refused = await harness.answered(await harness.say("something forbidden"))
+            answer = await harness.answered(await harness.say("hello"))
         await model.aclose()
     assert "PROHIBITED_CONTENT" in refused.message.rendered
     assert "I am the offline model" in answer.message.rendered
@@ -164,56 +164,56 @@ async def test_vertex_with_a_service_account(tmp_path: Path, monkeypatch: pytest
 
 async def test_a_turn_that_takes_too_long_is_ended_with_words() -> None:
     model = ScriptedModel(Held())
-    office = Office(model, limits=TurnLimits(seconds=60))
+    harness = AgentHarness(model, limits=TurnLimits(seconds=60))
     held = model.lines[0]
     assert isinstance(held, Held)
-    prompt = await office.say("take your time")
-    async with office.at_work():
+    prompt = await harness.say("take your time")
+    async with harness.at_work():
         await held.entered.wait()
-        await office.clock.advance(61)
-        answer = await office.answered(prompt)
+        await harness.clock.advance(61)
+        answer = await harness.answered(prompt)
     assert "60 s" in answer.message.rendered
     assert held.cancelled
 
 
 async def test_a_second_model_answers_when_the_first_is_out_of_quota() -> None:
     tired = ScriptedModel(ModelRateLimited(model="first", retry_after=None, daily=True, message="quota"), name="first")
-    office = Office(tired, ScriptedModel("I help out.", name="second"))
-    prompt = await office.say("hello")
-    async with office.at_work():
-        assert (await office.answered(prompt)).message.rendered == "I help out."
+    harness = AgentHarness(tired, ScriptedModel("I help out.", name="second"))
+    prompt = await harness.say("hello")
+    async with harness.at_work():
+        assert (await harness.answered(prompt)).message.rendered == "I help out."
 
 
 async def test_what_a_person_forbids_does_not_run() -> None:
-    office = Office(ScriptedModel(reply(call("roll")), "Then not."), tools=[ROLL], policies={"roll": Policy.ASK})
-    office.approver.answer = "no"
-    prompt = await office.say("roll")
-    async with office.at_work():
-        await office.answered(prompt)
-    result = next(record for record in await office.turn(prompt) if record.kind == "tool_result")
+    harness = AgentHarness(ScriptedModel(reply(call("roll")), "Then not."), tools=[ROLL], policies={"roll": Policy.ASK})
+    harness.approver.answer = "no"
+    prompt = await harness.say("roll")
+    async with harness.at_work():
+        await harness.answered(prompt)
+    result = next(record for record in await harness.turn(prompt) if record.kind == "tool_result")
     assert "said no" in result.message.rendered
 
 
 async def test_a_new_message_stops_the_turn_before_it() -> None:
     held = Held()
-    office = Office(ScriptedModel(held, "Gladly."))
-    first = await office.say("count to a million")
-    async with office.at_work():
+    harness = AgentHarness(ScriptedModel(held, "Gladly."))
+    first = await harness.say("count to a million")
+    async with harness.at_work():
         await held.entered.wait()
-        second = await office.say("stop, and say hello")
-        answer = await office.answered(second)
+        second = await harness.say("stop, and say hello")
+        answer = await harness.answered(second)
         assert await asyncio.wait_for(held.gone.wait(), 5)
     assert answer.message.rendered == "Gladly."
-    assert await office.status(first) == "interrupted"
+    assert await harness.status(first) == "interrupted"
 
 
 async def test_a_full_disk_and_a_commit_that_nobody_saw_cost_no_answer() -> None:
     clock = VirtualClock()
     store = FaultyStore(MemoryStore(), clock)
     store.script("StoreGateway.finish", FULL, AFTER)
-    office = Office(ScriptedModel("There you are."), store=store, clock=clock)
-    prompt = await office.say("where am I?")
-    async with office.at_work():
+    harness = AgentHarness(ScriptedModel("There you are."), store=store, clock=clock)
+    prompt = await harness.say("where am I?")
+    async with harness.at_work():
         await clock.advance(11)
     assert store.hits["StoreGateway.finish"] == 2
-    assert [record.kind for record in await office.turn(prompt)] == ["user_prompt", "answer"]
+    assert [record.kind for record in await harness.turn(prompt)] == ["user_prompt", "answer"]

@@ -17,8 +17,8 @@ from kesoku.agent.hook import Hook
 from kesoku.messages.turn import TextBlock
 from kesoku.plugins import ADAPTERS, HOOKS, TOOLS
 from kesoku.render import confine
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.model import ScriptedModel, call, reply
-from kesoku.testing.office import Office
 from kesoku.tools import Effect, Outcome, Tool, ToolContext, run, tool
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
@@ -84,10 +84,10 @@ def test_the_schema_comes_from_the_signature() -> None:
 async def asked(text: str, *, in_room: str) -> str:
     """What the model reads in its second step."""
     model = ScriptedModel(reply(call("roll")), "done")
-    office = Office(model, tools=[ROLL], hooks={"house_rules": REMIND})
-    prompt = await office.say(text, at=Address(chatbot_id="discord", channel_id=in_room))
-    async with office.at_work():
-        await office.answered(prompt)
+    harness = AgentHarness(model, tools=[ROLL], hooks={"house_rules": REMIND})
+    prompt = await harness.say(text, at=Address(chatbot_id="discord", channel_id=in_room))
+    async with harness.at_work():
+        await harness.answered(prompt)
     return "".join(
         block.text for turn in model.requests[1].turns for block in turn.blocks if isinstance(block, TextBlock)
     )

@@ -7,7 +7,7 @@ import pytest
 
 from kesoku.ports import Store
 from kesoku.store import SqlStore
-from kesoku.testing.bench import Bench
+from kesoku.testing.gateway_harness import GatewayHarness
 from kesoku.testing.memory import MemoryStore
 
 
@@ -23,5 +23,5 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 
 @pytest.fixture
-def bench(store: Store) -> Bench:
-    return Bench(store)
+def bench(store: Store) -> GatewayHarness:
+    return GatewayHarness(store)

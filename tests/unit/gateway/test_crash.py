@@ -8,7 +8,7 @@ from kesoku.gateway.crash import charged, may_start
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import Claim, Lease, Serving
 from kesoku.messages.record import Address, Mode, Record
-from kesoku.testing.bench import EVERYTHING, ROOM, Bench
+from kesoku.testing.gateway_harness import EVERYTHING, ROOM, GatewayHarness
 
 LIMIT = 3
 """Crashes that one poisonous prompt may cause."""
@@ -26,16 +26,15 @@ def lease(owner: str, failures: int = 0, *, until: int = 30) -> Lease:
 @pytest.mark.parametrize(
     ("crashes", "beside", "starts"),
     [
-        (0, [], True),
-        (2, [], True),
-        (0, [0, 1], True),
-        (1, [0, 1], True),
-        (2, [0], False),
-        (0, [2], False),
-        (0, [0, 2, 0], False),
+        (0, None, True),
+        (2, None, True),
+        (0, 1, True),
+        (1, 1, True),
+        (2, 0, False),
+        (0, 2, False),
     ],
 )
-def test_a_suspect_shares_its_process_with_nobody(crashes: int, beside: list[int], starts: bool) -> None:
+def test_a_suspect_shares_its_process_with_nobody(crashes: int, beside: int | None, starts: bool) -> None:
     assert may_start(crashes, beside) is starts
 
 
@@ -61,7 +60,7 @@ def test_a_process_is_lost_as_a_whole_and_only_who_ran_alone_is_surely_guilty(
 class Town:
     """Processes that claim, finish, shut down, die and stand still, on one bench; every poison kills its process."""
 
-    def __init__(self, bench: Bench, poisons: set[int], dice: Random) -> None:
+    def __init__(self, bench: GatewayHarness, poisons: set[int], dice: Random) -> None:
         self.bench, self.poisons, self.dice = bench, poisons, dice
         self.prompts: list[Record] = []
         self.running: dict[str, list[Claim]] = {}
@@ -119,7 +118,7 @@ class Town:
     ids=lambda value: str(value),
 )
 async def test_the_guilty_end_in_error_and_the_innocent_are_answered(
-    bench: Bench, people: int, poisons: set[int], processes: int
+    bench: GatewayHarness, people: int, poisons: set[int], processes: int
 ) -> None:
     # I12
     town = Town(bench, poisons, Random(people))
@@ -135,7 +134,7 @@ async def test_the_guilty_end_in_error_and_the_innocent_are_answered(
         assert [said.kind for said in await bench.session(each)].count("answer") == 1, "the person is told"
 
 
-async def test_suspects_of_one_crash_are_tried_one_after_another(bench: Bench) -> None:
+async def test_suspects_of_one_crash_are_tried_one_after_another(bench: GatewayHarness) -> None:
     rooms = [Address(chatbot_id="discord", channel_id=name) for name in "abc"]
     first, second = [await bench.say(at=room) for room in rooms[:2]]
     for n in range(2):
@@ -158,7 +157,7 @@ async def test_suspects_of_one_crash_are_tried_one_after_another(bench: Bench) -
     assert (await bench.claim("living")).prompt.id == second.id
 
 
-async def crash(bench: Bench, serving: Serving = EVERYTHING) -> Claim:
+async def crash(bench: GatewayHarness, serving: Serving = EVERYTHING) -> Claim:
     owner = f"dead {len(bench.presence.dead)}"
     claim = await bench.claim(owner, serving)
     bench.presence.dead.add(owner)
@@ -166,18 +165,20 @@ async def crash(bench: Bench, serving: Serving = EVERYTHING) -> Claim:
     return claim
 
 
-async def share(bench: Bench, record: Record) -> None:
+async def share(bench: GatewayHarness, record: Record) -> None:
     """Bind the other channel to the same session."""
     await bench.store.write(lambda tx: tx.sessions.bind(SIDE, record.session_id))
 
 
-async def answers(bench: Bench, record: Record) -> list[str | None]:
+async def answers(bench: GatewayHarness, record: Record) -> list[str | None]:
     """Which prompts of a session were answered."""
     return [each.parent_id for each in await bench.session(record) if each.kind == "answer"]
 
 
 @pytest.mark.parametrize("other_crashes", [False, True])
-async def test_what_runs_in_another_channel_of_the_session_forgives_nothing(bench: Bench, other_crashes: bool) -> None:
+async def test_what_runs_in_another_channel_of_the_session_forgives_nothing(
+    bench: GatewayHarness, other_crashes: bool
+) -> None:
     poison = await bench.say("poison")
     await share(bench, poison)
     others = []
@@ -193,7 +194,9 @@ async def test_what_runs_in_another_channel_of_the_session_forgives_nothing(benc
 
 
 @pytest.mark.parametrize("mode", ["followup", "steer"])
-async def test_who_joined_a_poisonous_turn_shares_its_end_and_nobody_is_told_twice(bench: Bench, mode: Mode) -> None:
+async def test_who_joined_a_poisonous_turn_shares_its_end_and_nobody_is_told_twice(
+    bench: GatewayHarness, mode: Mode
+) -> None:
     opener = await bench.say("poison", mode=mode)
     claim = await bench.claim("first")
     riders = [await bench.say("more", mode="steer"), await bench.say("context", mode="inject")]
@@ -208,7 +211,7 @@ async def test_who_joined_a_poisonous_turn_shares_its_end_and_nobody_is_told_twi
     assert await answers(bench, opener) == [opener.id]
 
 
-async def test_what_a_crash_put_back_goes_on_with_its_own_turn(bench: Bench) -> None:
+async def test_what_a_crash_put_back_goes_on_with_its_own_turn(bench: GatewayHarness) -> None:
     steered = await bench.say("steered", mode="steer")
     injected = await bench.say("context", mode="inject")
     await share(bench, steered)
@@ -223,7 +226,7 @@ async def test_what_a_crash_put_back_goes_on_with_its_own_turn(bench: Bench) -> 
     assert (now.status, now.turn_id) == (S.PROCESSING, steered.id)
 
 
-async def test_a_turn_that_was_put_back_into_an_ended_session_is_told_once(bench: Bench) -> None:
+async def test_a_turn_that_was_put_back_into_an_ended_session_is_told_once(bench: GatewayHarness) -> None:
     steered = await bench.say("steered", mode="steer")
     opener = await bench.say("hello", catch_up=True)
     await crash(bench)
@@ -232,3 +235,28 @@ async def test_a_turn_that_was_put_back_into_an_ended_session_is_told_once(bench
     assert await bench.gateway.claim("w", EVERYTHING) is None
     assert [await bench.status(each) for each in (steered, opener, alone)] == [S.ERROR] * 3
     assert await answers(bench, opener) == [opener.id, alone.id]
+
+
+@pytest.mark.parametrize("ends", [True, False])
+async def test_a_note_of_a_turn_that_does_not_name_its_opener_holds_nobody_up(
+    bench: GatewayHarness, ends: bool
+) -> None:
+    prompt = await bench.say()
+    await bench.store.write(lambda tx: tx.steps.open(prompt.id, ()))
+    if ends:
+        await bench.store.write(lambda tx: tx.sessions.end(prompt.session_id, at=1))
+        assert await bench.gateway.claim("w", EVERYTHING) is None
+        assert await bench.status(prompt) is S.ERROR
+    else:
+        await crash(bench)
+        await bench.finish(await bench.claim())
+        assert await bench.status(prompt) is S.PROCESSED
+
+
+async def test_prompts_of_an_ended_session_that_name_each_other_are_ended(bench: GatewayHarness) -> None:
+    one, two = [await bench.say(catch_up=True) for _ in range(2)]
+    await bench.store.write(lambda tx: tx.messages.place(one.id, turn_id=two.id, round=1))
+    await bench.store.write(lambda tx: tx.messages.place(two.id, turn_id=one.id, round=1))
+    await bench.store.write(lambda tx: tx.sessions.end(one.session_id, at=1))
+    assert await bench.gateway.claim("w", EVERYTHING) is None
+    assert await answers(bench, one) == [one.id, two.id]

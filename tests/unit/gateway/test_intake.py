@@ -11,12 +11,12 @@ from kesoku.messages.kinds import Notice
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post
 from kesoku.ports import Store
-from kesoku.testing.bench import EVERYTHING, ROOM, Bench, prompt
+from kesoku.testing.gateway_harness import EVERYTHING, ROOM, GatewayHarness, prompt
 
 CLI = Address(chatbot_id="cli", channel_id="cli")
 
 
-async def test_a_prompt_waits_for_the_agent(bench: Bench) -> None:
+async def test_a_prompt_waits_for_the_agent(bench: GatewayHarness) -> None:
     # K-013, K-022, K-125
     record = await bench.say("Run the tests")
     assert (record.status, record.address, record.session_n) == (S.PENDING_AGENT, ROOM, 1)
@@ -27,13 +27,13 @@ async def test_a_prompt_waits_for_the_agent(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("message", [make.cron_prompt("daily"), make.compaction_prompt(), make.wakeup("job_1", "ok")])
-async def test_triggers_wait_for_the_agent(bench: Bench, message: Message) -> None:
+async def test_triggers_wait_for_the_agent(bench: GatewayHarness, message: Message) -> None:
     # K-026, K-030, K-054, K-125
     record = await bench.gateway.post(Post(message=message, address=ROOM))
     assert record.status is S.PENDING_AGENT
 
 
-async def test_the_same_platform_message_is_one_record(bench: Bench) -> None:
+async def test_the_same_platform_message_is_one_record(bench: GatewayHarness) -> None:
     # D-025, N-07, D-046
     first = await bench.say("one", keys=["d:1", "n:7"])
     again = await bench.say("one", keys=["n:7"], at=Address(chatbot_id="discord", channel_id="a new thread"))
@@ -43,7 +43,7 @@ async def test_the_same_platform_message_is_one_record(bench: Bench) -> None:
     assert other_bot.id != first.id
 
 
-async def test_a_redelivery_during_the_turn_does_not_interrupt_it(bench: Bench) -> None:
+async def test_a_redelivery_during_the_turn_does_not_interrupt_it(bench: GatewayHarness) -> None:
     await bench.say("one", keys=["1"])
     claim = await bench.claim()
     again = await bench.say("one", keys=["1"])
@@ -51,7 +51,7 @@ async def test_a_redelivery_during_the_turn_does_not_interrupt_it(bench: Bench) 
     assert await bench.notices() == []
 
 
-async def test_duplicates_at_once_are_one_row_and_one_turn(bench: Bench) -> None:
+async def test_duplicates_at_once_are_one_row_and_one_turn(bench: GatewayHarness) -> None:
     # complaint 29
     other = bench.process()
     copies = [gateway.accept([prompt("one", keys=["1"])]) for gateway in (bench.gateway, other) * 10]
@@ -61,7 +61,7 @@ async def test_duplicates_at_once_are_one_row_and_one_turn(bench: Bench) -> None
     assert await bench.gateway.claim("w2", EVERYTHING) is None
 
 
-async def test_a_batch_is_taken_in_with_its_cursor(bench: Bench, store: Store) -> None:
+async def test_a_batch_is_taken_in_with_its_cursor(bench: GatewayHarness, store: Store) -> None:
     # complaint 31
     batch = [prompt("a", keys=["1"]), prompt("a", keys=["1"]), prompt("b", keys=["2"])]
     first, same, second = await bench.gateway.accept(batch, catch_up=True, cursor=("discord", "last", {"id": 2}))
@@ -70,7 +70,7 @@ async def test_a_batch_is_taken_in_with_its_cursor(bench: Bench, store: Store) -
     assert await store.read(lambda tx: tx.state.get("discord", "last")) == {"id": 2}
 
 
-async def test_a_batch_that_fails_leaves_nothing(bench: Bench, store: Store) -> None:
+async def test_a_batch_that_fails_leaves_nothing(bench: GatewayHarness, store: Store) -> None:
     known = prompt("a")
     await bench.gateway.accept([known])
     forged = Post(message=known.message.update(text="b"), address=ROOM)
@@ -82,7 +82,7 @@ async def test_a_batch_that_fails_leaves_nothing(bench: Bench, store: Store) -> 
     assert await store.read(lambda tx: tx.messages.find("discord", ["9"])) is None
 
 
-async def test_a_known_id_is_posted_once_and_never_with_another_value(bench: Bench) -> None:
+async def test_a_known_id_is_posted_once_and_never_with_another_value(bench: GatewayHarness) -> None:
     # C-45
     post = Post(message=make.notice("hi"), address=ROOM)
     first = await bench.gateway.post(post)
@@ -99,7 +99,7 @@ async def test_a_known_id_is_posted_once_and_never_with_another_value(bench: Ben
         )
 
 
-async def test_an_ended_session_gives_its_channel_a_fresh_one(bench: Bench, store: Store) -> None:
+async def test_an_ended_session_gives_its_channel_a_fresh_one(bench: GatewayHarness, store: Store) -> None:
     # complaint 42
     old = await bench.say("one")
     await bench.finish(await bench.claim())
@@ -111,7 +111,7 @@ async def test_an_ended_session_gives_its_channel_a_fresh_one(bench: Bench, stor
     assert (await bench.finish(claim)).status is S.PENDING
 
 
-async def test_a_named_session_is_made_and_bound(bench: Bench) -> None:
+async def test_a_named_session_is_made_and_bound(bench: GatewayHarness) -> None:
     post = Post(message=prompt().message, address=ROOM, session_id="sess_agent_history")
     (record,) = await bench.gateway.accept([post])
     assert record.session_id == "sess_agent_history"
@@ -122,7 +122,7 @@ async def test_a_named_session_is_made_and_bound(bench: Bench) -> None:
     assert (await bench.say("three")).session_id == "sess_agent_history"
 
 
-async def test_twenty_posts_at_once_are_strictly_ordered_turns(bench: Bench) -> None:
+async def test_twenty_posts_at_once_are_strictly_ordered_turns(bench: GatewayHarness) -> None:
     # K-138, complaint 44
     await asyncio.gather(*(bench.say(f"{n}", catch_up=True) for n in range(20)))
     order = []
@@ -136,7 +136,7 @@ async def test_twenty_posts_at_once_are_strictly_ordered_turns(bench: Bench) -> 
     assert [each.session_n for each in records] == list(range(1, 41))
 
 
-async def test_a_restart_and_a_prompt_at_once_start_one_turn(bench: Bench) -> None:
+async def test_a_restart_and_a_prompt_at_once_start_one_turn(bench: GatewayHarness) -> None:
     # complaint 25
     await bench.say("before", catch_up=True)
     await bench.claim("dead")

@@ -11,7 +11,7 @@ from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post
 from kesoku.ports import Store
-from kesoku.testing.bench import EVERYTHING, ROOM, Bench, answer_to, prompt
+from kesoku.testing.gateway_harness import EVERYTHING, ROOM, GatewayHarness, answer_to, prompt
 
 ELSEWHERE = Address(chatbot_id="discord", channel_id="elsewhere")
 QUEUE = BusyPolicy(busy=Busy.QUEUE)
@@ -19,7 +19,7 @@ STEER = BusyPolicy(busy=Busy.STEER)
 SAME_SENDER = BusyPolicy(interrupt_by=InterruptBy.SAME_SENDER)
 
 
-async def test_an_interruption_ends_the_turn_as_trajectory_6_3_says(bench: Bench) -> None:
+async def test_an_interruption_ends_the_turn_as_trajectory_6_3_says(bench: GatewayHarness) -> None:
     # K-128, K-143, K-145, K-246, K-247, K-248, N-06, C-30
     first = await bench.say("Build a new web component")
     claim = await bench.claim()
@@ -58,7 +58,7 @@ async def test_an_interruption_ends_the_turn_as_trajectory_6_3_says(bench: Bench
     assert await bench.status(second) is S.PROCESSED
 
 
-async def test_only_the_newest_of_a_burst_runs(bench: Bench) -> None:
+async def test_only_the_newest_of_a_burst_runs(bench: GatewayHarness) -> None:
     # K-144
     first = await bench.say("one")
     await bench.claim()
@@ -69,7 +69,7 @@ async def test_only_the_newest_of_a_burst_runs(bench: Bench) -> None:
     assert await bench.notices() == []
 
 
-async def test_prompts_that_met_no_turn_all_run(bench: Bench) -> None:
+async def test_prompts_that_met_no_turn_all_run(bench: GatewayHarness) -> None:
     records = [await bench.say(text) for text in ("one", "two", "three")]
     assert {each.superseded_turn for each in records} == {None}
     for each in records:
@@ -78,7 +78,7 @@ async def test_prompts_that_met_no_turn_all_run(bench: Bench) -> None:
         await bench.finish(claim)
 
 
-async def test_what_waited_before_the_turn_survives_an_interruption(bench: Bench) -> None:
+async def test_what_waited_before_the_turn_survives_an_interruption(bench: GatewayHarness) -> None:
     first, second = await bench.say("one"), await bench.say("two")
     await bench.claim()
     third = await bench.say("three")
@@ -87,7 +87,7 @@ async def test_what_waited_before_the_turn_survives_an_interruption(bench: Bench
     assert await bench.status(third) is S.PENDING_AGENT
 
 
-async def test_catching_up_interrupts_nothing(bench: Bench) -> None:
+async def test_catching_up_interrupts_nothing(bench: GatewayHarness) -> None:
     first = await bench.say("one")
     claim = await bench.claim()
     old = [await bench.say(text, catch_up=True) for text in ("old 1", "old 2")]
@@ -98,7 +98,7 @@ async def test_catching_up_interrupts_nothing(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("message", [make.cron_prompt("daily"), make.compaction_prompt(), make.wakeup("job_1", "ok")])
-async def test_prompts_of_machines_wait_and_interrupt_nothing(bench: Bench, message: Message) -> None:
+async def test_prompts_of_machines_wait_and_interrupt_nothing(bench: GatewayHarness, message: Message) -> None:
     # C-31
     await bench.say("one")
     claim = await bench.claim()
@@ -108,7 +108,7 @@ async def test_prompts_of_machines_wait_and_interrupt_nothing(bench: Bench, mess
     assert (await bench.claim()).prompt.id == accepted.id
 
 
-async def test_another_channel_of_the_session_queues_and_is_told(bench: Bench, store: Store) -> None:
+async def test_another_channel_of_the_session_queues_and_is_told(bench: GatewayHarness, store: Store) -> None:
     # C-31
     await bench.say("one")
     claim = await bench.claim()
@@ -121,7 +121,7 @@ async def test_another_channel_of_the_session_queues_and_is_told(bench: Bench, s
 
 async def test_with_the_policy_queue_a_prompt_waits_and_the_person_is_told_once(store: Store) -> None:
     # complaints 39 and 41, C-31
-    bench = Bench(store, policy=QUEUE)
+    bench = GatewayHarness(store, policy=QUEUE)
     first = await bench.say("long build")
     claim = await bench.claim()
     second = await bench.say("and then this")
@@ -137,7 +137,7 @@ async def test_with_the_policy_queue_a_prompt_waits_and_the_person_is_told_once(
 
 async def test_only_the_same_sender_interrupts(store: Store) -> None:
     # complaint 48
-    bench = Bench(store, policy=SAME_SENDER)
+    bench = GatewayHarness(store, policy=SAME_SENDER)
     first = await bench.say("one", by="Ada")
     await bench.claim()
     second = await bench.say("two", by="Bob")
@@ -149,7 +149,7 @@ async def test_only_the_same_sender_interrupts(store: Store) -> None:
     assert [await bench.status(each) for each in (second, third, fourth)] == [S.PENDING_AGENT] * 3
 
 
-async def test_who_was_interrupted_learns_by_whom(bench: Bench) -> None:
+async def test_who_was_interrupted_learns_by_whom(bench: GatewayHarness) -> None:
     # complaint 48
     await bench.say("one", by="Ada")
     await bench.claim()
@@ -159,7 +159,7 @@ async def test_who_was_interrupted_learns_by_whom(bench: Bench) -> None:
     assert "Ada" in notice
 
 
-async def test_a_correction_behind_a_turn_of_another_channel_is_told(bench: Bench, store: Store) -> None:
+async def test_a_correction_behind_a_turn_of_another_channel_is_told(bench: GatewayHarness, store: Store) -> None:
     # C-31, K-144
     await bench.say("one")
     claim = await bench.claim()
@@ -178,7 +178,7 @@ async def test_a_correction_behind_a_turn_of_another_channel_is_told(bench: Benc
     assert len(await bench.notices()) == told + 1
 
 
-async def test_a_name_cannot_forge_a_notice(bench: Bench) -> None:
+async def test_a_name_cannot_forge_a_notice(bench: GatewayHarness) -> None:
     # complaint 112
     await bench.say("one", by="Ada")
     await bench.claim()
@@ -190,7 +190,7 @@ async def test_a_name_cannot_forge_a_notice(bench: Bench) -> None:
 
 async def test_steered_prompts_join_at_the_next_step(store: Store) -> None:
     # C-42, D-X01, D-X04, D-X05
-    bench = Bench(store, policy=STEER)
+    bench = GatewayHarness(store, policy=STEER)
     first = await bench.say("one")
     claim = await bench.claim()
     await bench.call(claim)
@@ -211,7 +211,7 @@ async def test_steered_prompts_join_at_the_next_step(store: Store) -> None:
 
 async def test_steering_from_another_channel_queues(store: Store) -> None:
     # C-31
-    bench = Bench(store, policy=STEER)
+    bench = GatewayHarness(store, policy=STEER)
     first = await bench.say("one")
     claim = await bench.claim()
     await store.write(lambda tx: tx.sessions.bind(ELSEWHERE, claim.fence.session_id))
@@ -221,7 +221,7 @@ async def test_steering_from_another_channel_queues(store: Store) -> None:
     assert len(await bench.notices()) == 1
 
 
-async def test_only_calls_of_the_running_turn_are_interrupted(bench: Bench) -> None:
+async def test_only_calls_of_the_running_turn_are_interrupted(bench: GatewayHarness) -> None:
     # K-143
     await bench.say("one")
     claim = await bench.claim("dead")
@@ -236,13 +236,13 @@ async def test_only_calls_of_the_running_turn_are_interrupted(bench: Bench) -> N
     assert await bench.status(old) is S.RESPONDED
 
 
-async def test_a_steered_prompt_alone_wakes_the_worker(bench: Bench) -> None:
+async def test_a_steered_prompt_alone_wakes_the_worker(bench: GatewayHarness) -> None:
     # D-X01
     record = await bench.say("one", mode="steer")
     assert (await bench.claim()).prompt.id == record.id
 
 
-async def test_injected_context_waits_for_something_that_wakes(bench: Bench) -> None:
+async def test_injected_context_waits_for_something_that_wakes(bench: GatewayHarness) -> None:
     # D-X02, D-X03
     note = Post(message=make.wakeup("job_1", "ok"), address=ROOM, mode="inject")
     injected = await bench.gateway.post(note)
@@ -261,7 +261,7 @@ async def test_injected_context_waits_for_something_that_wakes(bench: Bench) -> 
     assert await bench.status(second) is S.PENDING_AGENT
 
 
-async def test_a_turn_is_either_answered_or_interrupted(bench: Bench) -> None:
+async def test_a_turn_is_either_answered_or_interrupted(bench: GatewayHarness) -> None:
     # complaint 38
     for finish_first in (True, False):
         first = await bench.say("A")
@@ -276,7 +276,7 @@ async def test_a_turn_is_either_answered_or_interrupted(bench: Bench) -> None:
         await bench.finish(following)
 
 
-async def test_an_interruption_by_hand_names_its_actor_and_is_idempotent(bench: Bench) -> None:
+async def test_an_interruption_by_hand_names_its_actor_and_is_idempotent(bench: GatewayHarness) -> None:
     # K-128, N-11, C-30
     record = await bench.say("one")
     claim = await bench.claim()
@@ -291,7 +291,7 @@ async def test_an_interruption_by_hand_names_its_actor_and_is_idempotent(bench: 
     assert await bench.events() == events
 
 
-async def test_an_interruption_stores_the_prompt_that_takes_the_place_once(bench: Bench) -> None:
+async def test_an_interruption_stores_the_prompt_that_takes_the_place_once(bench: GatewayHarness) -> None:
     record = await bench.say("one")
     await bench.claim()
     following = prompt("two", keys=["k"])
@@ -305,7 +305,7 @@ async def test_an_interruption_stores_the_prompt_that_takes_the_place_once(bench
 
 
 async def test_with_what_waits_nothing_of_the_session_goes_on(store: Store) -> None:
-    bench = Bench(store, policy=QUEUE)
+    bench = GatewayHarness(store, policy=QUEUE)
     said = [await bench.say(each) for each in "abc"]
     claim = await bench.claim()
     race = (

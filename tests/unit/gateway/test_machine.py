@@ -36,9 +36,9 @@ from kesoku.messages.lifecycle import DELIVERY_TRANSITIONS, Change, ChangeKind, 
 from kesoku.messages.record import Address, Mode, Post, Record
 from kesoku.messages.status import TRANSITIONS
 from kesoku.ports import Store, Transaction
-from kesoku.testing.bench import EVERYTHING, Bench, prompt
-from kesoku.testing.desk import Desk
+from kesoku.testing.gateway_harness import EVERYTHING, GatewayHarness, prompt
 from kesoku.testing.memory import MemoryStore
+from kesoku.testing.sync_store import SyncStore
 
 T = TypeVar("T")
 CHANNELS = [Address(chatbot_id="discord", channel_id=name) for name in ("one", "two", "shared")]
@@ -90,14 +90,14 @@ def ids(found: Record | list[Record]) -> list[str]:
     return [each.id for each in (found if isinstance(found, list) else [found])]
 
 
-class DeskStore:
+class DiskStore:
     """The Store port over a database file, without threads."""
 
     def __init__(self, folder: Path) -> None:
-        self._desk = Desk(folder / "kesoku.db")
+        self._sync_store = SyncStore(folder / "kesoku.db")
 
     async def write(self, operation: Callable[[Transaction], T]) -> T:
-        return self._desk.run(operation)
+        return self._sync_store.run(operation)
 
     read = write
 
@@ -105,7 +105,7 @@ class DeskStore:
         return lambda: None
 
     async def aclose(self) -> None:
-        self._desk.close()
+        self._sync_store.close()
 
 
 class Lifecycle(RuleBasedStateMachine):
@@ -141,7 +141,7 @@ class Lifecycle(RuleBasedStateMachine):
 
     @initialize(policy=st.sampled_from(POLICIES))
     def begin(self, policy: BusyPolicy) -> None:
-        self.bench = Bench(self.open(), policy=policy, bounds=BOUNDS)
+        self.bench = GatewayHarness(self.open(), policy=policy, bounds=BOUNDS)
         self.twice = Twice(self.bench.gateway)
         self.bench.gateway = cast("Any", self.twice)
         self.ledger = Ledger(self.bench.store, self.bench.clock)
@@ -454,7 +454,7 @@ class OnDisk(Lifecycle):
 
     def open(self) -> Store:
         self.folder = tempfile.TemporaryDirectory()
-        return DeskStore(Path(self.folder.name))
+        return DiskStore(Path(self.folder.name))
 
     def teardown(self) -> None:
         super().teardown()

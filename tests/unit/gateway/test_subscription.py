@@ -14,8 +14,8 @@ from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.lifecycle import Change
 from kesoku.messages.record import Address, Post
 from kesoku.ports import Store, Subscription, Transaction
-from kesoku.testing.bench import ROOM, Bench
 from kesoku.testing.clock import settle
+from kesoku.testing.gateway_harness import ROOM, GatewayHarness
 from kesoku.testing.memory import MemoryStore
 
 T = TypeVar("T")
@@ -29,11 +29,11 @@ async def take(subscription: Subscription, count: int) -> list[Change]:
     return [await anext(subscription) for _ in range(count)]
 
 
-async def notice(bench: Bench, text: str = "x", address: Address = ROOM) -> str:
+async def notice(bench: GatewayHarness, text: str = "x", address: Address = ROOM) -> str:
     return (await bench.gateway.post(Post(message=make.notice(text), address=address))).id
 
 
-async def test_stored_before_anyone_sees_it_and_seen_once_by_everyone(bench: Bench) -> None:
+async def test_stored_before_anyone_sees_it_and_seen_once_by_everyone(bench: GatewayHarness) -> None:
     # K-249
     async with bench.gateway.listen(everything) as one, bench.process().listen(everything) as two:
         posted = [await notice(bench) for _ in range(5)]
@@ -44,7 +44,7 @@ async def test_stored_before_anyone_sees_it_and_seen_once_by_everyone(bench: Ben
             assert [each.seq for each in seen] == sorted({each.seq for each in seen})
 
 
-async def test_listening_starts_now_or_at_a_cursor(bench: Bench) -> None:
+async def test_listening_starts_now_or_at_a_cursor(bench: GatewayHarness) -> None:
     first = await notice(bench)
     async with bench.gateway.listen(everything) as later, bench.gateway.listen(everything, cursor=0) as all_of_it:
         second = await notice(bench)
@@ -52,7 +52,7 @@ async def test_listening_starts_now_or_at_a_cursor(bench: Bench) -> None:
         assert [each.record.id for each in await take(all_of_it, 2)] == [first, second]
 
 
-async def test_a_listener_gets_only_what_matches(bench: Bench) -> None:
+async def test_a_listener_gets_only_what_matches(bench: GatewayHarness) -> None:
     # K-149
     def mine(change: Change) -> bool:
         return change.record.address.chatbot_id == "discord" and change.after is S.PENDING
@@ -68,7 +68,7 @@ async def test_a_listener_gets_only_what_matches(bench: Bench) -> None:
         waiting.cancel()
 
 
-async def test_a_paused_listener_loses_nothing_and_blocks_nobody(bench: Bench) -> None:
+async def test_a_paused_listener_loses_nothing_and_blocks_nobody(bench: GatewayHarness) -> None:
     # K-250, complaint 36
     count = 600
     async with bench.gateway.listen(everything) as paused, bench.gateway.listen(everything) as lively:
@@ -80,7 +80,7 @@ async def test_a_paused_listener_loses_nothing_and_blocks_nobody(bench: Bench) -
         assert count > 2 * PAGE
 
 
-async def test_cancelling_a_wait_loses_nothing(bench: Bench) -> None:
+async def test_cancelling_a_wait_loses_nothing(bench: GatewayHarness) -> None:
     async with bench.gateway.listen(everything) as subscription:
         for _ in range(3):
             waiting = asyncio.ensure_future(anext(subscription))
@@ -111,7 +111,7 @@ class Frail(MemoryStore):
 
 async def test_the_log_is_read_once_for_each_news_and_again_at_once_after_a_failure() -> None:
     store = Frail()
-    bench = Bench(store)
+    bench = GatewayHarness(store)
     subscription = LogSubscription(Tail(store), everything, cursor=0, poll=3600)
     first = await notice(bench)
     assert (await anext(subscription)).record.id == first
@@ -129,7 +129,7 @@ async def test_the_log_is_read_once_for_each_news_and_again_at_once_after_a_fail
 
 async def test_listeners_share_what_one_of_them_has_read() -> None:
     store = Frail()
-    bench = Bench(store)
+    bench = GatewayHarness(store)
     async with bench.gateway.listen(everything) as one, bench.gateway.listen(everything) as two:
         before = store.reads
         for _ in range(3):
@@ -145,7 +145,7 @@ async def test_listeners_share_what_one_of_them_has_read() -> None:
         assert store.reads - before == 1
 
 
-async def test_a_filter_that_fails_may_be_asked_again(bench: Bench) -> None:
+async def test_a_filter_that_fails_may_be_asked_again(bench: GatewayHarness) -> None:
     moods = iter([ValueError("first"), None])
 
     def moody(_: Change) -> bool:
@@ -160,7 +160,7 @@ async def test_a_filter_that_fails_may_be_asked_again(bench: Bench) -> None:
         assert (await anext(subscription)).record.id == posted
 
 
-async def test_a_listener_resumes_at_its_cursor(bench: Bench) -> None:
+async def test_a_listener_resumes_at_its_cursor(bench: GatewayHarness) -> None:
     posted = [await notice(bench) for _ in range(10)]
     cursor, seen = 0, []
     for _ in range(5):
@@ -170,7 +170,7 @@ async def test_a_listener_resumes_at_its_cursor(bench: Bench) -> None:
     assert seen == posted
 
 
-async def test_a_cursor_of_another_log_starts_now(bench: Bench) -> None:
+async def test_a_cursor_of_another_log_starts_now(bench: GatewayHarness) -> None:
     await notice(bench)
     async with bench.gateway.listen(everything, cursor=10**9) as subscription:
         posted = await notice(bench)
@@ -179,7 +179,7 @@ async def test_a_cursor_of_another_log_starts_now(bench: Bench) -> None:
 
 async def test_lost_wake_ups_cost_time_only() -> None:
     store = MemoryStore(hints=False)
-    bench = Bench(store)
+    bench = GatewayHarness(store)
     deaf = StoreGateway(store, bench.clock, bench.policy, bench.presence, poll=0.01)
     async with deaf.listen(everything) as subscription:
         waiting = asyncio.ensure_future(anext(subscription))
@@ -200,7 +200,7 @@ class CountingStore(MemoryStore):
 
 async def test_an_idle_listener_rests() -> None:
     store = CountingStore()
-    bench = Bench(store)
+    bench = GatewayHarness(store)
     async with bench.gateway.listen(everything) as subscription:
         await notice(bench)
         await anext(subscription)
@@ -214,13 +214,13 @@ async def test_an_idle_listener_rests() -> None:
 
 async def test_leaving_forgets_the_listener() -> None:
     store = MemoryStore()
-    bench = Bench(store)
+    bench = GatewayHarness(store)
     async with bench.gateway.listen(everything):
         assert store.listeners == 1
     assert store.listeners == 0
 
 
-async def test_the_owner_learns_of_its_interruption(bench: Bench, store: Store) -> None:
+async def test_the_owner_learns_of_its_interruption(bench: GatewayHarness, store: Store) -> None:
     # store rule 7
     record = await bench.say()
     await bench.claim()

@@ -15,10 +15,10 @@ from kesoku.messages.message import Message
 from kesoku.messages.record import Post
 from kesoku.messages.status import TRANSITIONS
 from kesoku.ports import Store
-from kesoku.testing.bench import EVERYTHING, ROOM, Bench, answer_to
+from kesoku.testing.gateway_harness import EVERYTHING, ROOM, GatewayHarness, answer_to
 
 
-async def test_a_turn_goes_from_prompt_to_pending_answer(bench: Bench) -> None:
+async def test_a_turn_goes_from_prompt_to_pending_answer(bench: GatewayHarness) -> None:
     # K-014, K-015, K-018, K-020, K-126, K-127, K-142, K-148, K-156
     record = await bench.say("What time is it?")
     claim = await bench.claim()
@@ -36,7 +36,7 @@ async def test_a_turn_goes_from_prompt_to_pending_answer(bench: Bench) -> None:
     assert [step.n for step in steps] == [1]
 
 
-async def test_prompt_and_answer_change_side_by_side(bench: Bench, store: Store) -> None:
+async def test_prompt_and_answer_change_side_by_side(bench: GatewayHarness, store: Store) -> None:
     # K-142
     record = await bench.say()
     claim = await bench.claim()
@@ -49,7 +49,7 @@ async def test_prompt_and_answer_change_side_by_side(bench: Bench, store: Store)
     assert record.id == claim.prompt.id
 
 
-async def test_prompt_and_answer_change_together_or_not_at_all(bench: Bench) -> None:
+async def test_prompt_and_answer_change_together_or_not_at_all(bench: GatewayHarness) -> None:
     # K-127, N-05
     record = await bench.say()
     claim = await bench.claim()
@@ -63,7 +63,7 @@ async def test_prompt_and_answer_change_together_or_not_at_all(bench: Bench) -> 
     assert await bench.gateway.renew("w1") == {claim.fence}
 
 
-async def test_a_failed_turn_ends_in_error_and_says_so(bench: Bench) -> None:
+async def test_a_failed_turn_ends_in_error_and_says_so(bench: GatewayHarness) -> None:
     # K-017, K-066, K-129, K-147
     record = await bench.say()
     claim = await bench.claim()
@@ -73,7 +73,7 @@ async def test_a_failed_turn_ends_in_error_and_says_so(bench: Bench) -> None:
     assert await bench.status(record) is S.ERROR
 
 
-async def test_finishing_twice_is_finishing_once(bench: Bench) -> None:
+async def test_finishing_twice_is_finishing_once(bench: GatewayHarness) -> None:
     await bench.say()
     claim = await bench.claim()
     post = answer_to(claim)
@@ -86,7 +86,7 @@ async def test_finishing_twice_is_finishing_once(bench: Bench) -> None:
         await bench.finish(claim)
 
 
-async def test_the_last_step_is_stored_in_one_commit_with_the_answer(bench: Bench, store: Store) -> None:
+async def test_the_last_step_is_stored_in_one_commit_with_the_answer(bench: GatewayHarness, store: Store) -> None:
     # store rule 2
     record = await bench.say()
     claim = await bench.claim()
@@ -102,7 +102,7 @@ async def test_the_last_step_is_stored_in_one_commit_with_the_answer(bench: Benc
         await bench.gateway.finish(claim.fence, answer_to(claim), **last)
 
 
-async def test_a_prompt_that_was_ended_by_hand_gets_no_answer(bench: Bench) -> None:
+async def test_a_prompt_that_was_ended_by_hand_gets_no_answer(bench: GatewayHarness) -> None:
     record = await bench.say()
     claim = await bench.claim()
     await bench.gateway.move(record.id, S.INTERRUPTED, actor="Ada", reason="deleted")
@@ -111,7 +111,7 @@ async def test_a_prompt_that_was_ended_by_hand_gets_no_answer(bench: Bench) -> N
     assert [each.kind for each in await bench.session(record)] == ["user_prompt"]
 
 
-async def test_a_joined_prompt_that_was_cancelled_does_not_hold_up_the_turn(bench: Bench) -> None:
+async def test_a_joined_prompt_that_was_cancelled_does_not_hold_up_the_turn(bench: GatewayHarness) -> None:
     first = await bench.say()
     claim = await bench.claim()
     second = await bench.say(mode="steer")
@@ -121,7 +121,7 @@ async def test_a_joined_prompt_that_was_cancelled_does_not_hold_up_the_turn(benc
     assert [await bench.status(each) for each in (first, second)] == [S.PROCESSED, S.INTERRUPTED]
 
 
-async def test_a_turn_takes_no_second_answer(bench: Bench, store: Store) -> None:
+async def test_a_turn_takes_no_second_answer(bench: GatewayHarness, store: Store) -> None:
     record = await bench.say()
     claim = await bench.claim()
     await bench.finish(claim)
@@ -130,7 +130,7 @@ async def test_a_turn_takes_no_second_answer(bench: Bench, store: Store) -> None
         await bench.gateway.post(forged)
 
 
-async def test_a_result_is_stored_with_its_calls_next_version(bench: Bench, store: Store) -> None:
+async def test_a_result_is_stored_with_its_calls_next_version(bench: GatewayHarness, store: Store) -> None:
     # R-5, C-02
     await bench.say()
     claim = await bench.claim()
@@ -147,7 +147,7 @@ async def test_a_result_is_stored_with_its_calls_next_version(bench: Bench, stor
     assert (result.parent_id, result.turn_id, result.round) == (call.id, claim.prompt.id, 1)
 
 
-async def test_a_second_result_must_be_a_replacement(bench: Bench) -> None:
+async def test_a_second_result_must_be_a_replacement(bench: GatewayHarness) -> None:
     # C-03
     await bench.say()
     claim = await bench.claim()
@@ -164,7 +164,7 @@ async def test_a_second_result_must_be_a_replacement(bench: Bench) -> None:
     assert await bench.gateway.respond(claim.fence, call, second, next_call) == stored
 
 
-async def test_an_empty_step_is_stored(bench: Bench, store: Store) -> None:
+async def test_an_empty_step_is_stored(bench: GatewayHarness, store: Store) -> None:
     record = await bench.say()
     claim = await bench.claim()
     step = Step(turn_id=record.id, n=1, request=EMPTY, reply=EMPTY)
@@ -172,7 +172,7 @@ async def test_an_empty_step_is_stored(bench: Bench, store: Store) -> None:
     assert await store.read(lambda tx: tx.steps.of(record.id)) == [step]
 
 
-async def test_a_step_that_fails_stores_nothing(bench: Bench) -> None:
+async def test_a_step_that_fails_stores_nothing(bench: GatewayHarness) -> None:
     await bench.say()
     claim = await bench.claim()
     await bench.call(claim, n=1)
@@ -183,7 +183,7 @@ async def test_a_step_that_fails_stores_nothing(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("stale", ["owner", "generation", "session"])
-async def test_a_fence_holds_for_one_owner_and_generation(bench: Bench, stale: str) -> None:
+async def test_a_fence_holds_for_one_owner_and_generation(bench: GatewayHarness, stale: str) -> None:
     # N-06
     await bench.say()
     good = (await bench.claim()).fence
@@ -198,7 +198,7 @@ async def test_a_fence_holds_for_one_owner_and_generation(bench: Bench, stale: s
     assert await bench.gateway.renew("w1") == {good}
 
 
-async def test_a_write_of_a_turn_stays_in_its_session(bench: Bench) -> None:
+async def test_a_write_of_a_turn_stays_in_its_session(bench: GatewayHarness) -> None:
     record = await bench.say()
     claim = await bench.claim()
     note = await bench.gateway.post(
@@ -241,7 +241,7 @@ ALLOWED: dict[str, set[tuple[S, S]]] = {
 
 
 @pytest.mark.parametrize(("kind", "start"), [(kind, start) for kind, paths in PATHS.items() for start in paths])
-async def test_every_move_of_the_diagram_and_no_other(bench: Bench, kind: str, start: S) -> None:
+async def test_every_move_of_the_diagram_and_no_other(bench: GatewayHarness, kind: str, start: S) -> None:
     # K-130, K-131, K-132, K-133
     for to in S:
         record = await bench.gateway.post(Post(message=MAKERS[kind](), address=ROOM))
@@ -262,7 +262,7 @@ async def test_every_move_of_the_diagram_and_no_other(bench: Bench, kind: str, s
             assert await bench.events() == events
 
 
-async def test_an_answered_call_is_not_interrupted(bench: Bench) -> None:
+async def test_an_answered_call_is_not_interrupted(bench: GatewayHarness) -> None:
     # K-132, K-145
     await bench.say()
     claim = await bench.claim()
@@ -272,7 +272,7 @@ async def test_an_answered_call_is_not_interrupted(bench: Bench) -> None:
         await bench.gateway.move(call.id, S.INTERRUPTED, actor="t")
 
 
-async def test_what_is_not_there_cannot_be_moved(bench: Bench) -> None:
+async def test_what_is_not_there_cannot_be_moved(bench: GatewayHarness) -> None:
     # K-141
     with pytest.raises(UnknownMessage):
         await bench.gateway.move("nobody", S.PROCESSING, actor="t")

@@ -18,7 +18,7 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.record import Record
 from kesoku.messages.turn import CompiledRequest, TurnRequest
-from kesoku.testing.tale import MISHAPS, Tale
+from kesoku.testing.random_talk import MISHAPS, RandomTalk
 from kesoku.testing.talk import Talk
 
 
@@ -122,34 +122,34 @@ def interleaved(random: Random, records: list[Record]) -> list[Record]:
 @given(st.integers(0, 10**6))
 def test_a_session_that_grows_is_compiled_as_if_for_the_first_time(seed: int) -> None:
     # D-X12
-    tale, random = Tale(seed), Random(seed)
+    random_talk, random = RandomTalk(seed), Random(seed)
     limits: Any = random.choice((None, CompileLimits(tokens=random.choice((0, 10, 200, 2_000)), tool_output=50)))
     queued = random.randrange(2)
 
     def ask(**choice: Any) -> None:
-        records = interleaved(Random(seed), tale.records) if queued else list(tale.records)
+        records = interleaved(Random(seed), random_talk.records) if queued else list(random_talk.records)
         chosen = {"limits": limits, "provider": "gemini", **choice}
         try:
-            cold: Any = compile_turns(unknown(records), tale.steps, TurnRequest(), **chosen)
+            cold: Any = compile_turns(unknown(records), random_talk.steps, TurnRequest(), **chosen)
         except SelectionInvalid as error:
             cold = str(error)
         try:
-            warm: Any = compile_turns(records, tale.steps, TurnRequest(), **chosen)
+            warm: Any = compile_turns(records, random_talk.steps, TurnRequest(), **chosen)
         except SelectionInvalid as error:
             warm = str(error)
         assert warm == cold
         assert isinstance(warm, str) or warm.digest() == cold.digest()
 
     for _ in range(random.randrange(2, 7)):
-        for _ in tale.turn():
-            ask(active_turn=tale.talk.turn)
+        for _ in random_talk.turn():
+            ask(active_turn=random_talk.talk.turn)
             if random.randrange(6) == 0:
                 break
         ask()
         if random.randrange(4) == 0:
-            ask(**tale.choice())
+            ask(**random_talk.choice())
         if random.randrange(4) == 0:
-            tale.talk.records = random.choice(MISHAPS)(random, list(tale.records))
+            random_talk.talk.records = random.choice(MISHAPS)(random, list(random_talk.records))
 
 
 def test_the_files_of_turns_that_nobody_answered_stay_until_somebody_does() -> None:

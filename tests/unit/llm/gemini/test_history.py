@@ -16,11 +16,11 @@ from kesoku.messages.record import Record
 from kesoku.messages.source import PROMPT_BLOCKED
 from kesoku.messages.turn import CompiledRequest, Finish, Reply, TurnRequest
 from kesoku.ports import ChatModel
-from kesoku.testing.desk import Desk
 from kesoku.testing.gemini import Answer, Call, LoopbackGemini, Say, Think
 from kesoku.testing.gemini.grammar import sign
 from kesoku.testing.model_contract import CALCULATE, CURRENT_TIME, listen
 from kesoku.testing.store_material import store_talk
+from kesoku.testing.sync_store import SyncStore
 from kesoku.testing.talk import Talk
 
 from .conftest import Make
@@ -117,12 +117,12 @@ async def test_signatures_and_ids_come_back_as_they_came_over_a_restart(
 
 def restarted(talk: Talk, path: Path) -> tuple[list[Record], list[Step]]:
     """The talk as another process reads it."""
-    desk = Desk(path)
-    desk.run(lambda tx: store_talk(tx, talk, session="s"))
-    desk.close()
-    desk = Desk(path)
-    found = desk.run(lambda tx: (tx.messages.session("s"), tx.steps.of(talk.steps[0].turn_id)))
-    desk.close()
+    sync_store = SyncStore(path)
+    sync_store.run(lambda tx: store_talk(tx, talk, session="s"))
+    sync_store.close()
+    sync_store = SyncStore(path)
+    found = sync_store.run(lambda tx: (tx.messages.session("s"), tx.steps.of(talk.steps[0].turn_id)))
+    sync_store.close()
     return found
 
 

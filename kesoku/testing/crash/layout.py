@@ -1,12 +1,12 @@
-"""Where everything of one run of the crash kit lies."""
+"""The folders and files of one round of the crash kit."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """A folder with a database, the platforms, and what the actors wrote down."""
+class Layout:
+    """A folder with a database, journals of platforms, traces, logs and attachments."""
 
     folder: Path
 

@@ -1,19 +1,19 @@
-"""What the harness learns from the traces while they grow."""
+"""What the harness knows of its processes: it reads their traces as they grow."""
 
 from collections import defaultdict
 
 from kesoku.testing.crash.actor import Role
-from kesoku.testing.crash.fate import Fates
-from kesoku.testing.crash.scene import Scene
+from kesoku.testing.crash.layout import Layout
+from kesoku.testing.crash.schedule import KillSchedule
 from kesoku.testing.crash.trace import Entry, Traces
-from kesoku.testing.crash.watch import How, Point, When
+from kesoku.testing.crash.watch import Action, Point, Side
 
 
-class Chronicle:
-    """Who died where, who stopped, and who works on what. Points that turn up go to `fates`."""
+class Observer:
+    """Which process died or stopped where, and which turns each works on. Points that are seen go to `schedule`."""
 
-    def __init__(self, scene: Scene, fates: Fates) -> None:
-        self._traces, self._fates = Traces(scene.traces), fates
+    def __init__(self, layout: Layout, schedule: KillSchedule) -> None:
+        self._traces, self._schedule = Traces(layout.traces), schedule
         self._roles: dict[str, Role] = {}
         self._working: defaultdict[str, set[str]] = defaultdict(set)
         self._holders: dict[str, str] = {}
@@ -31,8 +31,8 @@ class Chronicle:
                 case "up":
                     self._roles[actor] = Role(entry["role"])
                 case "passed":
-                    self._fates.passed(_point(entry), actor.rpartition("-")[0], self._roles[actor])
-                case "point" if entry["how"] == How.STOP:
+                    self._schedule.passed(_point(entry), actor.rpartition("-")[0], self._roles[actor])
+                case "point" if entry["how"] == Action.STOP:
                     self.halts.add(actor)
                 case "point":
                     self.ends[actor] = _point(entry)
@@ -51,4 +51,4 @@ class Chronicle:
 
 
 def _point(entry: Entry) -> Point:
-    return Point(entry["name"], When(entry["when"]))
+    return Point(entry["name"], Side(entry["side"]))

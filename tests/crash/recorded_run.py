@@ -1,4 +1,4 @@
-"""A small world in which everything happened once, played by hand with the real parts, for the judge to look at."""
+"""A small recorded run in which everything happened once, made by hand with the real parts, to be checked."""
 
 import asyncio
 import json
@@ -19,16 +19,17 @@ from kesoku.messages.freeze import EMPTY
 from kesoku.messages.lifecycle import Claim, Serving, Step
 from kesoku.messages.record import Address, Post, Record
 from kesoku.messages.turn import MediaBlock
-from kesoku.testing.crash.actor import Actor, Birth, Role
-from kesoku.testing.crash.audit import install, introduce
-from kesoku.testing.crash.clock import FastClock
+from kesoku.testing.adapter_runner import AdapterRunner
+from kesoku.testing.clock import FastClock
+from kesoku.testing.crash.actor import Actor, ProcessSpec, Role
+from kesoku.testing.crash.audit import identify, install
+from kesoku.testing.crash.layout import Layout
 from kesoku.testing.crash.plan import Plan
 from kesoku.testing.crash.platform import Platform, manifest
-from kesoku.testing.crash.scene import Scene
 from kesoku.testing.crash.trace import Trace
-from kesoku.testing.desk import Desk
 from kesoku.testing.platform import Fault
-from kesoku.testing.station import Station, until
+from kesoku.testing.sync_store import SyncStore
+from kesoku.testing.waiting import until
 
 EVERYTHING = Serving(addresses=frozenset(Address(chatbot_id=bot, channel_id="*") for bot in Platform))
 _COLUMNS = (
@@ -40,24 +41,24 @@ SPEED = 50.0
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """What happened: a scene, and the ids of the messages that tests ask for by name."""
+class RecordedRun:
+    """What happened: a layout, and the ids of the messages that tests ask for by name."""
 
-    scene: Scene
+    layout: Layout
     ids: dict[str, str]
 
-    def copy(self, folder: Path) -> "World":
+    def copy(self, folder: Path) -> "RecordedRun":
         """One of its own, files included, to be spoiled."""
-        shutil.copytree(self.scene.folder, folder, dirs_exist_ok=True)
-        here, there = str(self.scene.folder), str(folder)
-        copy = World(Scene(folder), {name: value.replace(here, there) for name, value in self.ids.items()})
+        shutil.copytree(self.layout.folder, folder, dirs_exist_ok=True)
+        here, there = str(self.layout.folder), str(folder)
+        copy = RecordedRun(Layout(folder), {name: value.replace(here, there) for name, value in self.ids.items()})
         copy.write(f"UPDATE messages SET content = replace(content, '{here}', '{there}')")
         return copy
 
     def write(self, *statements: str, who: str = "") -> None:
         """Write to the database as somebody; `:name` is the id of that message."""
-        with closing(sqlite3.connect(self.scene.database, isolation_level=None)) as connection:
-            introduce(connection, who, lambda: 1_000_000_000)
+        with closing(sqlite3.connect(self.layout.database, isolation_level=None)) as connection:
+            identify(connection, who, lambda: 1_000_000_000)
             connection.execute("PRAGMA synchronous = OFF")
             for statement in statements:
                 connection.execute(statement, self.ids)
@@ -76,7 +77,7 @@ class World:
 
     def tell(self, actor: str, op: str, **facts: Any) -> None:
         """One more line in a trace; values that are names of messages stand for their ids."""
-        trace = Trace(self.scene.traces / f"{actor}.jsonl")
+        trace = Trace(self.layout.traces / f"{actor}.jsonl")
         trace.write(op, **{name: self.ids.get(str(value), value) for name, value in facts.items()})
         trace.close()
 
@@ -89,53 +90,55 @@ class World:
 _NEXT = "(SELECT last_n + 1 FROM sessions WHERE id = session_id)"
 
 
-def make_world(folder: Path) -> World:
+def record_run(folder: Path) -> RecordedRun:
     """Play everything once: answers, a file, an interruption, a takeover, a failure, a prompt that joins, and a send
     that nobody knows of."""
-    return asyncio.run(_Play(Scene(folder)).play())
+    return asyncio.run(_Play(Layout(folder)).play())
 
 
 class _Play:
-    def __init__(self, scene: Scene) -> None:
-        self.scene, self.clock, self.ids = scene, FastClock.from_now(SPEED), dict[str, str]()
-        self.platform = Platform.KEYED.journal(scene.journal("keyed"))
+    def __init__(self, layout: Layout) -> None:
+        self.layout, self.clock, self.ids = layout, FastClock.from_now(SPEED), dict[str, str]()
+        self.platform = Platform.KEYED.journal(layout.journal("keyed"))
 
-    async def play(self) -> World:
-        self.scene.prepare()
-        Desk(self.scene.database).close()
-        install(self.scene.database)
+    async def play(self) -> RecordedRun:
+        self.layout.prepare()
+        SyncStore(self.layout.database).close()
+        install(self.layout.database)
         async with AsyncExitStack() as stack:
             self.poster, self.worker, self.follower = [
                 await stack.enter_async_context(self.actor(role)) for role in (Role.POSTER, Role.WORKER, Role.FOLLOWER)
             ]
             keyed, plain = [await stack.enter_async_context(self.actor(Role.HOST, bot)) for bot in ("keyed", "plain")]
-            stations = [self.station(keyed), self.station(plain)]
-            stations[1].adapter.platform.script("c0", Fault(kind="arrived"))
-            for station in stations:
-                await stack.enter_async_context(station)
+            runners = [self.runner(keyed), self.runner(plain)]
+            runners[1].adapter.platform.script("c0", Fault(kind="arrived"))
+            for runner in runners:
+                await stack.enter_async_context(runner)
             await self.answered()
             await self.interrupted()
             await self.taken_over()
             await self.joined()
-            for station in stations:
-                await until(partial(_delivered, station), what="all is delivered")
-                await station.outbox.idle()
+            for runner in runners:
+                await until(partial(_delivered, runner), what="all is delivered")
+                await runner.outbox.idle()
             await self.followed()
-        return World(self.scene, self.ids)
+        return RecordedRun(self.layout, self.ids)
 
     def actor(self, role: Role, part: str = "") -> Any:
         name = part or role.value
-        return Actor.open(Birth(name=name, part=name, role=role, scene=self.scene, plan=Plan(seed=0), clock=self.clock))
+        return Actor.open(
+            ProcessSpec(name=name, part=name, role=role, layout=self.layout, plan=Plan(seed=0), clock=self.clock)
+        )
 
-    def station(self, actor: Actor) -> Station:
-        bot = actor.birth.part
-        return Station(
-            manifest=manifest(bot, self.scene.journal(bot), actor.watch),
+    def runner(self, actor: Actor) -> AdapterRunner:
+        bot = actor.spec.part
+        return AdapterRunner(
+            manifest=manifest(bot, self.layout.journal(bot), actor.watch),
             chatbot_id=bot,
             store=actor.store,
             gateway=actor.gateway,
             clock=self.clock,
-            folder=self.scene.folder,
+            folder=self.layout.folder,
             policy=DeliveryPolicy(first_retry=0.1),
         )
 
@@ -146,9 +149,9 @@ class _Play:
         claim = await self.claim()
         self.ids["prompt"] = claim.prompt.id
         call = await self.step(claim, make.tool_call("draw", {}, provider="p", model="m"))
-        drawing = self.scene.workspace / "drawing.txt"
+        drawing = self.layout.workspace / "drawing.txt"
         drawing.write_text("a drawing")
-        kept = await self.worker.wiring.staging(self.scene.files).copy(
+        kept = await self.worker.wiring.staging(self.layout.files).copy(
             call.session_id, MediaBlock(path=str(drawing), mime_type="text/plain", name="drawing.txt"), limit=1000
         )
         self.ids["file"] = kept.path
@@ -193,7 +196,7 @@ class _Play:
         """Somebody reads the whole log, in two lives."""
         head = await self.worker.store.read(lambda tx: tx.events.head())
         for name, start, end in (("follower-1", 0, head // 2), ("follower-2", head // 2, head)):
-            trace = Trace(self.scene.traces / f"{name}.jsonl")
+            trace = Trace(self.layout.traces / f"{name}.jsonl")
             trace.write("following", cursor=start)
             async with self.follower.gateway.listen(lambda _: True, cursor=start) as changes:
                 async for change in changes:
@@ -238,12 +241,12 @@ class _Play:
         return str(record.id)
 
 
-async def _delivered(station: Station) -> bool:
-    waiting = await station.store.read(lambda tx: tx.messages.waiting(station.serving))
-    done = [each for each in waiting if each.turn_id and await _is_interrupted(station, each.turn_id)]
+async def _delivered(runner: AdapterRunner) -> bool:
+    waiting = await runner.store.read(lambda tx: tx.messages.waiting(runner.serving))
+    done = [each for each in waiting if each.turn_id and await _is_interrupted(runner, each.turn_id)]
     return len(waiting) == len(done)
 
 
-async def _is_interrupted(station: Station, turn_id: str) -> bool:
-    prompt = await station.store.read(lambda tx: tx.messages.get(turn_id))
+async def _is_interrupted(runner: AdapterRunner, turn_id: str) -> bool:
+    prompt = await runner.store.read(lambda tx: tx.messages.get(turn_id))
     return prompt is not None and prompt.status is MessageStatus.INTERRUPTED

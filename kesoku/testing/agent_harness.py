@@ -19,10 +19,10 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
 from kesoku.messages.turn import MediaBlock
 from kesoku.ports import ChatModel, Store
-from kesoku.testing.bench import EVERYTHING, Bench
 from kesoku.testing.clock import VirtualClock
+from kesoku.testing.fakes import RecordingDrafts, ScriptedApprover
+from kesoku.testing.gateway_harness import EVERYTHING, GatewayHarness
 from kesoku.testing.memory import MemoryStore
-from kesoku.testing.people import RecordingDrafts, ScriptedApprover
 from kesoku.tools.context import ToolContext
 from kesoku.tools.registry import Policy, Toolbox
 from kesoku.tools.tool import Tool
@@ -33,7 +33,7 @@ PATIENCE = 10.0
 """Real seconds after which a test that waits has failed."""
 
 
-class Office(Bench):
+class AgentHarness(GatewayHarness):
     """A bench with an agent. Several `at_work` at once are several processes over one store."""
 
     def __init__(

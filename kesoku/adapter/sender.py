@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from kesoku.adapter.attempt import Failure, attempt, backoff, within
-from kesoku.adapter.flight import Flights
 from kesoku.adapter.health import Health
+from kesoku.adapter.in_flight import InFlight
 from kesoku.adapter.ledger import Ledger
 from kesoku.adapter.manifest import Capabilities
 from kesoku.adapter.outgoing import Outgoing
@@ -41,23 +41,27 @@ class Stale(Exception):
     """The message waited longer than `max_age`."""
 
 
-class Moot(Exception):
+class Withdrawn(Exception):
     """The message must not be sent any more; read it again to see why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trip:
-    """A part on its way; a live status has no record. `since` is when the message began to wait, `closes` the record
-    that is delivered with this part, `spoke` is set when a person says something, `moot` asked before each attempt."""
+class SendContext:
+    """What the sending of a part depends on."""
 
     record: Record | None = None
+    """None for a live status."""
     since: int = 0
+    """When the message began to wait."""
     closes: Record | None = None
+    """The record that is delivered with this part."""
     spoke: asyncio.Event = field(default_factory=asyncio.Event)
-    moot: Callable[[], bool] = bool
+    """Set when a person says something in the channel."""
+    withdrawn: Callable[[], bool] = bool
+    """Asked before each attempt: whether the message must not be sent any more."""
 
 
-class Courier:
+class Sender:
     """Sends for one adapter. All that must be remembered is in the ledger."""
 
     def __init__(
@@ -73,39 +77,39 @@ class Courier:
     ) -> None:
         self._adapter, self._capabilities, self._ledger = adapter, capabilities, ledger
         self._clock, self._pacer, self._health, self._policy = clock, pacer, health, policy
-        self._flights = Flights()
+        self._in_flight = InFlight()
 
-    def take_off(self) -> None:
+    def open(self) -> None:
         """Sends may begin."""
-        self._flights.open()
+        self._in_flight.open()
 
-    async def land(self) -> None:
+    async def drain(self) -> None:
         """Begin no send any more, and give those under way a moment to end, so that none is left in doubt."""
-        await self._flights.land(self._policy.landing)
+        await self._in_flight.drain(self._policy.drain_seconds)
 
     def stale(self, record: Record, since: int) -> bool:
         """Whether a message waited too long to be sent."""
         return record.status is MessageStatus.PENDING and self._clock.now() - since > self._policy.max_age * 1e6
 
-    def check(self, trip: Trip) -> None:
-        """Raises Stale if the message waited too long, Moot if it must not be sent any more."""
-        if trip.moot():
-            raise Moot
-        if trip.record and self.stale(trip.record, trip.since):
+    def check(self, context: SendContext) -> None:
+        """Raises Stale if the message waited too long, Withdrawn if it must not be sent any more."""
+        if context.withdrawn():
+            raise Withdrawn
+        if context.record and self.stale(context.record, context.since):
             raise Stale
 
-    async def deliver(self, trip: Trip, record: Record, parts: Sequence[Delivery]) -> Record | None:
+    async def deliver(self, context: SendContext, record: Record, parts: Sequence[Delivery]) -> Record | None:
         """Send what is not out yet, in order; the record once it is delivered, else None.
 
         A text that is refused ends the message in `error`, and the rest stays unsent. A refused file does not take the
         rest along: another part names it, and then the message ends in `error` (complaints 80 and 81). So it does when
-        nobody can know whether a part is there. Raises Stale, Moot.
+        nobody can know whether a part is there. Raises Stale, Withdrawn.
         """
         planned = [part for part in parts if part.part < EXTRA]
         trouble: list[Delivery] = []
         for part in planned:
             closes = record if part is planned[-1] and not trouble else None
-            after, delivered = await self.carry(replace(trip, closes=closes), part)
+            after, delivered = await self.carry(replace(context, closes=closes), part)
             if delivered:
                 return delivered
             if after.state is DeliveryState.REFUSED and not decode(after.body).files:
@@ -115,11 +119,11 @@ class Courier:
                 trouble.append(after)
         if not trouble:
             return await self._ledger.close(record, MessageStatus.DELIVERED, "sent" if parts else "nothing to show")
-        await self._explain(trip, record, trouble)
+        await self._explain(context, record, trouble)
         await self._fail(record, "; ".join(part.error or "" for part in trouble))
         return None
 
-    async def _explain(self, trip: Trip, record: Record, trouble: Sequence[Delivery]) -> None:
+    async def _explain(self, context: SendContext, record: Record, trouble: Sequence[Delivery]) -> None:
         """Name the files that were refused, in parts of their own."""
         notes = [
             row(
@@ -132,31 +136,31 @@ class Courier:
             if part.state is DeliveryState.REFUSED and decode(part.body).files
         ]
         for part in await self._ledger.plan(notes):
-            await self.carry(trip, part)
+            await self.carry(context, part)
 
     async def _fail(self, record: Record, reason: str) -> None:
         _log.warning("message %s for %s was not delivered: %s", record.id, record.address, reason)
         await self._ledger.close(record, MessageStatus.ERROR, reason)
 
-    async def carry(self, trip: Trip, part: Delivery) -> tuple[Delivery, Record | None]:
-        """Go on until the part is sent, refused, or given up because nobody can know. Raises Stale, Moot."""
+    async def carry(self, context: SendContext, part: Delivery) -> tuple[Delivery, Record | None]:
+        """Go on until the part is sent, refused, or given up because nobody can know. Raises Stale, Withdrawn."""
         delivered = None
         while part.state not in _DONE and not _given_up(part):
-            part, delivered = await self._advance(trip, part)
+            part, delivered = await self._advance(context, part)
         return part, delivered
 
-    async def _advance(self, trip: Trip, part: Delivery) -> tuple[Delivery, Record | None]:
+    async def _advance(self, context: SendContext, part: Delivery) -> tuple[Delivery, Record | None]:
         match part.state:
             case DeliveryState.SENDING:  # left behind by a process that ended, or by a ledger that failed
                 return await self._cut_off(part), None
             case DeliveryState.AMBIGUOUS:
-                return await self._resolve(trip, part)
+                return await self._resolve(context, part)
             case DeliveryState.HELD:
-                await self._released(trip, part)
+                await self._released(context, part)
             case _:
                 await self._due(part)
-        self.check(trip)
-        return await self._send(trip, part)
+        self.check(context)
+        return await self._send(context, part)
 
     async def _cut_off(self, part: Delivery) -> Delivery:
         """A send that nobody saw end. At this machine a line that is there twice does no harm, and a lost one does."""
@@ -165,14 +169,14 @@ class Courier:
             return await self._ledger.move(part, DeliveryState.PLANNED, error=reason)
         return await self._ledger.move(part, DeliveryState.AMBIGUOUS, error=_doubt(part, reason))
 
-    async def _resolve(self, trip: Trip, part: Delivery) -> tuple[Delivery, Record | None]:
+    async def _resolve(self, context: SendContext, part: Delivery) -> tuple[Delivery, Record | None]:
         """The same key again, else a look, else one blind retry (N-02)."""
         await self._due(part)
         since = part.first_sent_at or 0
         if self._clock.now() - since < self._capabilities.key_window * 1e6:
-            return await self._send(trip, part)
+            return await self._send(context, part)
         if not isinstance(self._adapter, Finds) or not self._capabilities.find:
-            return await self._send(trip, part, error=BLIND + (part.error or "").removeprefix(DOUBT))
+            return await self._send(context, part, error=BLIND + (part.error or "").removeprefix(DOUBT))
         look = self._adapter.find(part.address, part.send_key, since / 1e6)
         found = await attempt(within(self._clock, self._policy.send_timeout, look))
         if isinstance(found, Failure):
@@ -180,15 +184,17 @@ class Courier:
             await self._clock.sleep(_FIND_AGAIN)
             return part, None
         if found is not None:
-            return await self._ledger.sent(part, found, closes=trip.closes)
-        return await self._send(trip, part)
+            return await self._ledger.sent(part, found, closes=context.closes)
+        return await self._send(context, part)
 
-    async def _send(self, trip: Trip, part: Delivery, **changes: str) -> tuple[Delivery, Record | None]:
+    async def _send(self, context: SendContext, part: Delivery, **changes: str) -> tuple[Delivery, Record | None]:
         await self._pacer.slot(part.address)
-        async with self._flights:
-            return await self._flown(trip, part, changes)
+        async with self._in_flight:
+            return await self._attempt(context, part, changes)
 
-    async def _flown(self, trip: Trip, part: Delivery, changes: dict[str, str]) -> tuple[Delivery, Record | None]:
+    async def _attempt(
+        self, context: SendContext, part: Delivery, changes: dict[str, str]
+    ) -> tuple[Delivery, Record | None]:
         outgoing = decode(part.body)
         for each in outgoing.files:
             if why := await asyncio.to_thread(unreadable, each.path):
@@ -201,14 +207,14 @@ class Courier:
         part = await self._ledger.move(
             part, DeliveryState.SENDING, attempts=attempts, first_sent_at=first, next_attempt_at=None, **changes
         )
-        trip.spoke.clear()
+        context.spoke.clear()
         call = self._adapter.send(part.address, outgoing, part.send_key)
         result = await attempt(within(self._clock, self._policy.send_timeout, call))
         if isinstance(result, Failure):
             return await self._set_back(part, result.error), None
         if not result.platform_ids:
             return await self._set_back(part, Ambiguous(reason="the platform returned no id")), None
-        return await self._ledger.sent(part, result, closes=trip.closes)
+        return await self._ledger.sent(part, result, closes=context.closes)
 
     async def _set_back(self, part: Delivery, error: Exception) -> Delivery:
         now = self._clock.now()
@@ -239,14 +245,14 @@ class Courier:
         """Seconds until a part is due; a clock that stands before the last attempt was set back."""
         return (due - max(self._clock.now(), part.first_sent_at or 0)) / 1e6
 
-    async def _released(self, trip: Trip, part: Delivery) -> None:
+    async def _released(self, context: SendContext, part: Delivery) -> None:
         """Until the person speaks, or the time that was named has come and the adapter is logged in."""
         if part.next_attempt_at is None:
-            await trip.spoke.wait()
+            await context.spoke.wait()
             return
         seconds = self._left(part, part.next_attempt_at)
         if seconds > 0:
-            result = await attempt(within(self._clock, seconds, trip.spoke.wait()))
+            result = await attempt(within(self._clock, seconds, context.spoke.wait()))
             if not isinstance(result, Failure):
                 return
         if not self._health.healthy:

@@ -1,8 +1,8 @@
-"""The people of the crash kit: they speak on the platforms, hand in prompts past them, answer questions, and stop, end
-and join conversations."""
+"""The role `poster`: people who write to the bots, answer questions, and stop, end and join sessions."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from random import Random
 
 from kesoku.adapter.question import open_questions
@@ -13,37 +13,38 @@ from kesoku.ports import Transaction
 from kesoku.testing.crash.actor import Actor
 from kesoku.testing.crash.script import POISON
 from kesoku.testing.crash.trace import Entry, Traces
-from kesoku.testing.crash.watch import When
+from kesoku.testing.crash.watch import Side
+from kesoku.tools.patience import retry
 
 CHANNELS = ("c0", "c1", "c2", "c3")
 """Of each bot."""
 FILE_BYTES = 100_000
 """Size of one file that is kept."""
 _BUSY = 2
-"""Prompts that wait in a channel; then people are silent there."""
+"""As many prompts may wait in a channel; then nobody writes there."""
 _MODES: Sequence[tuple[Mode, int]] = (("followup", 8), ("steer", 2), ("inject", 1))
 """How often each of them is used."""
 
 
 async def poster(actor: Actor) -> None:
-    """Speaks until it is killed. What a former life began to hand in and was never told of, it hands in again."""
-    people = _People(actor)
+    """Writes until it is killed. First it repeats what an earlier poster handed in without an acknowledgement."""
+    people, sleep = _People(actor), actor.clock.sleep
     for entry in _unanswered(actor):
         here = Address(chatbot_id=entry["bot"], channel_id=entry["channel"])
-        await people.hand_in(here, entry["key"], entry["mode"])
+        await retry("hand in", partial(people.hand_in, here, entry["key"], entry["mode"]), sleep=sleep)
     while True:
-        await people.act()
+        await retry("act", people.act, sleep=sleep)
 
 
 class _People:
-    """Who talks to the bots."""
+    """Does one random thing after the other. The seed of the plan and the name of the process decide what."""
 
     def __init__(self, actor: Actor) -> None:
         self._actor = actor
-        self._dice = Random(f"{actor.birth.plan.seed} {actor.birth.name}")
-        self._staging = actor.wiring.staging(actor.scene.files)
-        self._bots = actor.birth.plan.platforms
-        self._platforms = {str(bot): bot.journal(actor.scene.journal(bot)) for bot in self._bots}
+        self._dice = Random(f"{actor.spec.plan.seed} {actor.spec.name}")
+        self._staging = actor.wiring.staging(actor.layout.files)
+        self._bots = actor.spec.plan.platforms
+        self._platforms = {str(bot): bot.journal(actor.layout.journal(bot)) for bot in self._bots}
 
     async def act(self) -> None:
         """Do one thing somewhere, after a pause."""
@@ -84,7 +85,7 @@ class _People:
             await self._actor.store.write(lambda tx: tx.questions.answer(first, choice=choice, by="eve", at=at))
 
     async def _speak(self) -> None:
-        """In one of six cases where a turn runs, which this interrupts, and mostly there if it is to join that turn."""
+        """Write a message: sometimes where a turn runs, to interrupt it; mostly there if it is to join that turn."""
         ((mode, _),) = self._dice.choices(_MODES, [often for _, often in _MODES])
         here, running = self._place(), await self._actor.store.read(lambda tx: _running(tx, joining=mode != "followup"))
         if running and self._dice.random() < (1 / 6 if mode == "followup" else 0.9):
@@ -130,7 +131,7 @@ class _People:
         saved = await self._staging.save(
             channel, "photo.bin", content(), mime_type="application/octet-stream", limit=FILE_BYTES
         )
-        self._actor.watch.passing("Staging.save", When.AFTER)
+        self._actor.watch.passing("Staging.save", Side.AFTER)
         return (saved,)
 
     def _words(self) -> str:
@@ -154,9 +155,9 @@ def _waiting(tx: Transaction, here: Address) -> int:
 
 
 def _unanswered(actor: Actor) -> list[Entry]:
-    """What earlier lives were posting when they ended."""
+    """What earlier posters handed in without an acknowledgement."""
     open_: dict[str, Entry] = {}
-    for _, entry in Traces(actor.scene.traces).news():
+    for _, entry in Traces(actor.layout.traces).news():
         if entry["op"] == "posting":
             open_[entry["key"]] = entry
         elif entry["op"] == "acked":

@@ -32,7 +32,7 @@ def job(operation: Callable[[Transaction], Any]) -> Job:
     return Job(operation=operation, future=cast("Any", None))
 
 
-class Desk:
+class SyncStore:
     """A committer and its file."""
 
     def __init__(self, path: Path, *, module: ModuleType = sqlite3, patience: float = 0.2) -> None:

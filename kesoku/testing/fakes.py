@@ -1,7 +1,23 @@
-"""People, as far as an agent meets them: those who approve, and those who watch."""
+"""Fakes of what the gateway and the agent meet: other processes, people who approve, and people who watch."""
 
 from kesoku.messages.content import Question
 from kesoku.messages.record import Address, Record
+
+
+class FakePresence:
+    """Knows only what it is told: owners in `dead` are dead, those in `alive` live, and all others may live."""
+
+    def __init__(self) -> None:
+        self.dead: set[str] = set()
+        self.alive: set[str] = set()
+
+    def is_dead(self, owner: str) -> bool:
+        """Whether the test declared this owner dead."""
+        return owner in self.dead
+
+    def is_alive(self, owner: str) -> bool:
+        """Whether the test declared that this owner lives."""
+        return owner in self.alive
 
 
 class ScriptedApprover:

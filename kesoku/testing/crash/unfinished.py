@@ -1,4 +1,4 @@
-"""Whether there is anything left to do for those who live."""
+"""Whether the processes of a run have work left: the end of a round waits until there is none."""
 
 import json
 import sqlite3
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from contextlib import closing
 
 from kesoku.adapter.state import scope_of
+from kesoku.testing.crash.layout import Layout
 from kesoku.testing.crash.platform import Platform
-from kesoku.testing.crash.scene import Scene
 
 _OPEN = """
 SELECT count(*) FROM messages AS said
@@ -21,19 +21,19 @@ _HELD = "SELECT count(*) FROM leases WHERE owner IS NOT NULL"
 _POSITION = "SELECT value FROM state WHERE scope = ? AND key = 'position'"
 
 
-def unfinished(scene: Scene, platforms: Iterable[Platform], cursor: int) -> bool:
-    """Whether a prompt was not taken in or not answered, an answer not delivered, a change not followed up, or somebody
-    still believes to work."""
-    with closing(sqlite3.connect(f"{scene.database.as_uri()}?mode=ro", uri=True)) as database:
-        if any(database.execute(each).fetchone()[0] for each in (_OPEN, _HELD)) or _unread(database, scene, platforms):
+def unfinished(layout: Layout, platforms: Iterable[Platform], cursor: int) -> bool:
+    """Whether a prompt is not stored or not answered, an answer not delivered, a change not read up to `cursor`, or a
+    lease still held."""
+    with closing(sqlite3.connect(f"{layout.database.as_uri()}?mode=ro", uri=True)) as database:
+        if any(database.execute(each).fetchone()[0] for each in (_OPEN, _HELD)) or _unread(database, layout, platforms):
             return True
         head = database.execute("SELECT max(seq) FROM events").fetchone()[0] or 0
         return bool(head > cursor)
 
 
-def _unread(database: sqlite3.Connection, scene: Scene, platforms: Iterable[Platform]) -> bool:
+def _unread(database: sqlite3.Connection, layout: Layout, platforms: Iterable[Platform]) -> bool:
     for bot in platforms:
         row = database.execute(_POSITION, (scope_of(bot),)).fetchone()
-        if bot.journal(scene.journal(bot)).said(json.loads(row[0]) if row else 0):
+        if bot.journal(layout.journal(bot)).said(json.loads(row[0]) if row else 0):
             return True
     return False

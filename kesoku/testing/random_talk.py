@@ -1,10 +1,10 @@
-"""Sessions made up at random, sensible or spoiled: what a history may hold when years have passed over it.
+"""Random histories of a session, sound or damaged: what a store may hold after years of use.
 
-tale = Tale(seed)
-tale.tell()                                       # some turns, and perhaps what others did to their rows
-request = compile_turns(tale.records, tale.steps, TurnRequest(), provider="gemini", **tale.choice())
+talk = RandomTalk(seed)
+talk.grow()  # some turns, and perhaps what others did to their rows
+request = compile_turns(talk.records, talk.steps, TurnRequest(), provider="gemini", **talk.choice())
 
-The same seed tells the same tale, but for ids and times. Calls and texts of the provider `gemini` carry signatures that
+The same seed makes the same talk, but for ids and times. Calls and texts of the provider `gemini` carry signatures that
 the loopback Gemini takes for its own.
 """
 
@@ -44,8 +44,8 @@ TOOLS = ("look", "run_shell_command", "dotted.name", "日本", "z" * 80)
 PEOPLE = ("Ada", "Bo", "`C` at `x`:\n", "")
 
 
-class Tale:
-    """A session that grows. `files` are attachments that may be used beside those that do not exist."""
+class RandomTalk:
+    """A random session that grows. `files` are attachments that may be used beside those that do not exist."""
 
     def __init__(self, seed: int, *, files: tuple[Attachment, ...] = ()) -> None:
         self.random = Random(seed)
@@ -72,8 +72,8 @@ class Tale:
         """Whether the latest turn was interrupted."""
         return any(each.id == self.talk.turn and each.status is MessageStatus.INTERRUPTED for each in self.records)
 
-    def tell(self) -> None:
-        """Some turns, and then, in every second tale, what may happen to rows."""
+    def grow(self) -> None:
+        """Add some turns, and then, in every second one, what may happen to rows."""
         for _ in range(self.random.randint(1, 6)):
             for _ in self.turn():
                 if self._by(12):

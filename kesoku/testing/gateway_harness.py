@@ -11,7 +11,7 @@ from kesoku.messages.lifecycle import Change, Claim, Serving, Session, Step
 from kesoku.messages.record import Address, Mode, Post, Record
 from kesoku.ports import Store
 from kesoku.testing.clock import VirtualClock
-from kesoku.testing.presence import NullPresence
+from kesoku.testing.fakes import FakePresence
 
 ROOM = Address(chatbot_id="discord", channel_id="room")
 """The channel where everything happens unless a test says otherwise."""
@@ -39,7 +39,7 @@ def answer_to(claim: Claim, text: str = "done") -> Post:
     return Post(message=make.answer(text, provider="offline", model="m"), address=claim.prompt.address)
 
 
-class Bench:
+class GatewayHarness:
     """Several gateways on one bench are several processes on one database."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Bench:
         self.store, self.policy = store, policy or BusyPolicy()
         self.bounds = bounds or FloodBounds(queued_per_channel=50)
         self.clock, self.poll = clock or VirtualClock(), poll
-        self.presence = NullPresence()
+        self.presence = FakePresence()
         self.gateway = self.process()
 
     def process(self) -> StoreGateway:

@@ -1,15 +1,15 @@
-"""How often each step was exercised: a run that proves nothing must not look like one that found nothing (I14)."""
+"""How often each step was exercised (I14): a run that exercised too little must not pass."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kesoku.testing.crash.evidence import Evidence
-from kesoku.testing.crash.violation import Violation
+from kesoku.testing.crash.report import Violation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """Something that must happen in a run. `rate` is how often at least for each kill, over many kills."""
+    """Something that must happen in a run, at least `rate` times a kill. `query` counts it."""
 
     query: str
     rate: float
@@ -29,18 +29,18 @@ STEPS = {
         rate=0.03,
         query="SELECT count(*) FROM written WHERE what = 'moved' AND before = 'processing' AND after = 'interrupted'",
     ),
-    "turns taken from the dead": Step(
+    "turns taken from killed workers": Step(
         rate=0.1, query="SELECT count(*) FROM taken AS l WHERE l.old_owner IN (SELECT owner FROM ended)"
     ),
-    "turns taken from who stood still": Step(
+    "turns taken from stopped workers": Step(
         rate=0.02,
         query="""
             SELECT count(*) FROM taken AS l
             WHERE NOT EXISTS (SELECT 1 FROM ended AS e WHERE e.owner = l.old_owner AND e.t <= l.t)
         """,
     ),
-    "writes of the deposed that were refused": Step(rate=0.02, query="SELECT count(*) FROM trace WHERE op = 'refused'"),
-    "turns resumed behind a step": Step(
+    "refused writes of deposed workers": Step(rate=0.02, query="SELECT count(*) FROM trace WHERE op = 'refused'"),
+    "turns resumed after a step": Step(
         rate=0.05,
         query="""
             SELECT count(*) FROM taken AS l WHERE EXISTS (
@@ -114,7 +114,7 @@ STEPS = {
             )
         """,
     ),
-    "turns begun while another one waits that crashed": Step(
+    "turns begun while a crashed one waits": Step(
         rate=0.005,
         query="""
             SELECT count(*) FROM kit_leases AS l WHERE l.owner IS NOT NULL AND l.old_owner IS NULL AND EXISTS (
@@ -129,10 +129,10 @@ STEPS = {
         rate=0.005,
         query="SELECT count(*) FROM events WHERE reason = 'stopped' AND before = 'pending_agent'",
     ),
-    "prompts met in an ended session": Step(
+    "prompts found in an ended session": Step(
         rate=0.001, query="SELECT count(*) FROM events WHERE reason = 'session ended'"
     ),
-    "questions answered behind a crash": Step(
+    "questions answered after a crash": Step(
         rate=0.005,
         query="""
             SELECT count(*) FROM questions AS q JOIN written AS w ON w.message = q.id AND w.what = 'stored'
@@ -153,16 +153,16 @@ STEPS = {
 }
 
 
-def tally(evidence: Evidence) -> dict[str, int]:
+def count_steps(evidence: Evidence) -> dict[str, int]:
     """How often each step of `STEPS` happened in what the evidence shows."""
-    with evidence.look() as look:
-        return {name: next(iter(look.rows(step.query)[0].values())) for name, step in STEPS.items()}
+    with evidence.snapshot() as snapshot:
+        return {name: next(iter(snapshot.rows(step.query)[0].values())) for name, step in STEPS.items()}
 
 
-def too_rare(tally: Mapping[str, int], kills: int) -> list[Violation]:
+def too_rare(steps: Mapping[str, int], kills: int) -> list[Violation]:
     """I14: the steps that so many kills should have met more often."""
     return [
-        Violation(rule="I14", text=f"{name}: {tally.get(name, 0)} times, which proves nothing; {least} at least")
+        Violation(rule="I14", text=f"{name}: {steps.get(name, 0)} times, which proves nothing; {least} at least")
         for name, step in STEPS.items()
-        if tally.get(name, 0) < (least := int(kills * step.rate))
+        if steps.get(name, 0) < (least := int(kills * step.rate))
     ]

@@ -12,18 +12,20 @@ from kesoku.llm.gemini.wire import Json, files_of, to_contents
 from kesoku.messages.lifecycle import Step
 from kesoku.messages.turn import CompiledRequest, TurnRequest
 from kesoku.ports import Transaction
-from kesoku.testing.desk import Desk
 from kesoku.testing.gemini.grammar import check
 from kesoku.testing.grammar import violations
+from kesoku.testing.random_talk import RandomTalk
 from kesoku.testing.store_material import store_talk
-from kesoku.testing.tale import Tale
+from kesoku.testing.sync_store import SyncStore
 
-TALES = 240
+pytestmark = pytest.mark.no_cover
+
+TALES = 120
 PROFILES = [profile_of("gemini-3.5-flash"), profile_of("gemini-2.5-flash")]
 
 
-def compiled(tale: Tale, **choice: Any) -> CompiledRequest:
-    return compile_turns(tale.records, tale.steps, TurnRequest(), provider="gemini", **choice)
+def compiled(talk: RandomTalk, **choice: Any) -> CompiledRequest:
+    return compile_turns(talk.records, talk.steps, TurnRequest(), provider="gemini", **choice)
 
 
 def wired(request: CompiledRequest, number: int = 0) -> list[Json]:
@@ -50,19 +52,19 @@ def continues(before: list[Json], after: list[Json]) -> bool:
 
 
 def test_a_seed_tells_one_tale() -> None:
-    tales = [Tale(7), Tale(7)]
-    for tale in tales:
-        tale.tell()
-    one, other = ([(each.kind, each.round, each.message.rendered) for each in tale.records] for tale in tales)
+    talks = [RandomTalk(7), RandomTalk(7)]
+    for talk in talks:
+        talk.grow()
+    one, other = ([(each.kind, each.round, each.message.rendered) for each in talk.records] for talk in talks)
     assert one == other
 
 
 def test_gemini_accepts_whatever_happened_to_a_session() -> None:
     refused = {}
     for seed in range(TALES):
-        tale = Tale(seed)
-        tale.tell()
-        request = compiled(tale, **tale.choice())
+        talk = RandomTalk(seed)
+        talk.grow()
+        request = compiled(talk, **talk.choice())
         refusal = check({"contents": wired(request)})
         if problems := violations(request) + ([refusal.message] if refusal else []):
             refused[seed] = problems
@@ -73,24 +75,24 @@ def test_gemini_accepts_whatever_happened_to_a_session() -> None:
 def test_each_request_of_a_turn_begins_with_the_one_before(number: int) -> None:
     # D-X12
     for seed in range(TALES // 8):
-        tale = Tale(seed)
+        talk = RandomTalk(seed)
         for limits in (CompileLimits(), CompileLimits(tokens=300, tool_output=50), CompileLimits(tokens=30)):
             before: list[Json] = []
-            for _ in tale.turn():
-                after = wired(compiled(tale, active_turn=tale.talk.turn, limits=limits), number)
-                assert not before or continues(before, after), f"tale {seed}"
+            for _ in talk.turn():
+                after = wired(compiled(talk, active_turn=talk.talk.turn, limits=limits), number)
+                assert not before or continues(before, after), f"talk {seed}"
                 before = after
 
 
 def test_what_a_turn_leaves_behind_never_changes() -> None:
     for seed in range(TALES // 8):
-        tale = Tale(seed)
+        talk = RandomTalk(seed)
         left: list[str] = []
         for _ in range(6):
-            for _ in tale.turn():
-                assert parts(wired(compiled(tale, active_turn=tale.talk.turn)))[: len(left)] == left, f"tale {seed}"
-            if not tale.is_interrupted:
-                left = _without_last_words(wired(compiled(tale, active_turn="none")))
+            for _ in talk.turn():
+                assert parts(wired(compiled(talk, active_turn=talk.talk.turn)))[: len(left)] == left, f"talk {seed}"
+            if not talk.is_interrupted:
+                left = _without_last_words(wired(compiled(talk, active_turn="none")))
 
 
 def _without_last_words(contents: list[Json]) -> list[str]:
@@ -101,22 +103,22 @@ def _without_last_words(contents: list[Json]) -> list[str]:
 def test_a_session_reads_the_same_after_a_restart(tmp_path: Path) -> None:
     # complaints 57 and 58
     told = {}
-    desk = Desk(tmp_path / "kesoku.db")
+    sync_store = SyncStore(tmp_path / "kesoku.db")
     for seed in range(TALES // 4):
-        tale = told[f"s{seed}"] = Tale(seed)
-        tale.tell()
-        desk.run(lambda tx: store_talk(tx, tale.talk, session=f"s{seed}"))  # noqa: B023
-    desk.close()
-    desk = Desk(tmp_path / "kesoku.db")
-    for session, tale in told.items():
-        records, steps = desk.run(lambda tx: (tx.messages.session(session), list(_steps(tx, tale))))  # noqa: B023
-        choice = tale.choice()
+        talk = told[f"s{seed}"] = RandomTalk(seed)
+        talk.grow()
+        sync_store.run(lambda tx: store_talk(tx, talk.talk, session=f"s{seed}"))  # noqa: B023
+    sync_store.close()
+    sync_store = SyncStore(tmp_path / "kesoku.db")
+    for session, talk in told.items():
+        records, steps = sync_store.run(lambda tx: (tx.messages.session(session), list(_steps(tx, talk))))  # noqa: B023
+        choice = talk.choice()
         again = compile_turns(records, steps, TurnRequest(), provider="gemini", **choice)
-        assert again.digest() == compiled(tale, **choice).digest()
-        assert parts(wired(again)) == parts(wired(compiled(tale, **choice)))
-    desk.close()
+        assert again.digest() == compiled(talk, **choice).digest()
+        assert parts(wired(again)) == parts(wired(compiled(talk, **choice)))
+    sync_store.close()
 
 
-def _steps(tx: Transaction, tale: Tale) -> Iterator[Step]:
-    for turn_id in {step.turn_id for step in tale.steps}:
+def _steps(tx: Transaction, talk: RandomTalk) -> Iterator[Step]:
+    for turn_id in {step.turn_id for step in talk.steps}:
         yield from tx.steps.of(turn_id)

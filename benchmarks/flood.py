@@ -14,8 +14,8 @@ from kesoku.gateway import BusyPolicy, StoreGateway
 from kesoku.messages import make
 from kesoku.messages.record import Address, Post
 from kesoku.store import SqlStore
-from kesoku.testing.bench import UNBOUNDED
-from kesoku.testing.presence import NullPresence
+from kesoku.testing.fakes import FakePresence
+from kesoku.testing.gateway_harness import UNBOUNDED
 
 CALLERS = 64
 PEOPLE = 5_000
@@ -75,7 +75,7 @@ class Flood:
 async def _flood(path: Path, offered: int) -> Flood:
     people, bounds = min(PEOPLE, offered // 20), replace(UNBOUNDED, queued_per_channel=10)
     async with await SqlStore.open(path) as store:
-        gateway = StoreGateway(store, SystemClock(), BusyPolicy(), NullPresence(), bounds=bounds)
+        gateway = StoreGateway(store, SystemClock(), BusyPolicy(), FakePresence(), bounds=bounds)
         async with gateway.listen(lambda _: True) as sleeper:
             await _offer(gateway, range(people, 2 * people))  # everybody has a session, everything is warm
             before, costs = resident(), list[float]()

@@ -1,20 +1,27 @@
-"""Starts `kesoku` by a fork of one process that has imported it already: most of a start is imports.
+"""Starts `kesoku`, or a Python file, by a fork of one process that has imported it already: most of a start is imports.
 
 What a start itself proves (interpreter, locale, streams, what is loaded) is left to tests that start the real command.
 """
 
 import ctypes
 import json
+import os
 import socket
 import subprocess
 import sys
+import termios
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+import pexpect
+from pexpect.pty_spawn import ptyprocess
 
 _SET_CHILD_SUBREAPER = 36
 _PARENT = r"""
-import importlib, json, os, socket, sys
-MODULES = ("kesoku.cli.chat", "kesoku.cli.run", "kesoku.cli.doctor", "kesoku.llm.offline", "google.genai")
+import fcntl, importlib, json, os, runpy, signal, socket, sys, termios
+MODULES = ("kesoku.cli.chat", "kesoku.cli.run", "kesoku.cli.doctor", "kesoku.llm.offline", "kesoku_cli.terminal")
+MODULES += ("google.genai",)
 for name in MODULES:
     importlib.import_module(name)
 from kesoku.cli.main import run
@@ -41,6 +48,10 @@ request, fds = serve(socket.socket(fileno=int(sys.argv[1])))
 for number, fd in enumerate(fds):
     os.dup2(fd, number)
     os.close(fd)
+if request["terminal"]:
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup has changed for all tests
 os.chdir(request["cwd"])
 os.environ.clear()
 os.environ.update(request["env"])
@@ -48,7 +59,10 @@ sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(":"))
 sys.argv[:] = request["args"]
 for number, name in enumerate(("stdin", "stdout", "stderr")):
     setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8"))
-run()
+if sys.argv[0].endswith(".py"):
+    runpy.run_path(sys.argv[0], run_name="__main__")
+else:
+    run()
 """
 
 
@@ -66,9 +80,12 @@ class ForkServer:
         self._line.close()
         self._parent.wait()
 
-    def start(self, args: list[str], cwd: str, env: Mapping[str, str], streams: list[int]) -> int:
-        """Start a process, which becomes a child of the caller; returns its pid."""
-        request = json.dumps({"args": args, "cwd": cwd, "env": dict(env)}).encode()
+    def start(
+        self, args: list[str], cwd: str, env: Mapping[str, str], streams: list[int], *, terminal: bool = False
+    ) -> int:
+        """Start a process, which becomes a child of the caller and, if told so, has its first stream as the terminal of
+        a session of its own; returns its pid."""
+        request = json.dumps({"args": args, "cwd": cwd, "env": dict(env), "terminal": terminal}).encode()
         prctl = ctypes.CDLL(None).prctl
         prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         try:
@@ -90,3 +107,19 @@ class ForkedPopen(subprocess.Popen[str]):
         self.pid = self._server.start(args, str(cwd), env, [pipes[0], pipes[3], pipes[5]])
         self._child_created = True
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+
+
+class ForkedSpawn(pexpect.spawn):  # type: ignore[misc]
+    """A `spawn` whose process is a fork of the server, on a pseudo-terminal of its own."""
+
+    def __init__(
+        self, server: ForkServer, args: list[str], *, env: Mapping[str, str], cwd: Path, dimensions: tuple[int, int]
+    ) -> None:
+        super().__init__(None)
+        ours, theirs = os.openpty()
+        termios.tcsetwinsize(theirs, dimensions)
+        self.attributes = termios.tcgetattr(theirs)  # the process may have changed them before anybody can ask again
+        self.pid, self.child_fd = server.start(args, str(cwd), env, [theirs] * 3, terminal=True), ours
+        os.close(theirs)
+        self.ptyproc = ptyprocess.PtyProcess(self.pid, ours)
+        self.terminated = self.closed = False

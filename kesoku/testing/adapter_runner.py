@@ -1,8 +1,7 @@
 """One adapter with its inbox and outbox over a gateway, wired as the app does it, for tests."""
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -27,23 +26,7 @@ from kesoku.messages.source import NoticeReason
 from kesoku.ports import Clock, Gateway, Store
 
 
-class WallClock:
-    """The real time."""
-
-    def now(self) -> int:
-        """Microseconds since 1970."""
-        return time.time_ns() // 1000
-
-    def monotonic(self) -> float:
-        """Seconds that never go back."""
-        return time.monotonic()
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        await asyncio.sleep(max(seconds, 0.0))
-
-
-class Station:
+class AdapterRunner:
     """Runs while it is entered. Leave it and enter another one over the same store to restart the process."""
 
     def __init__(
@@ -117,7 +100,7 @@ class Station:
             if not task.done():
                 raise AssertionError("the adapter or its outbox did not end when it was cancelled")
             if not task.cancelled() and task.exception() is not None:
-                raise AssertionError("a part of the station failed") from task.exception()
+                raise AssertionError("a part of the runner failed") from task.exception()
 
     @property
     def supervisor(self) -> "asyncio.Task[Ending]":
@@ -178,12 +161,3 @@ class Station:
 
     def _roots(self, session_id: str) -> Sequence[Path]:
         return (self.workspace,)
-
-
-async def until(condition: Callable[[], Awaitable[bool]], *, what: str, seconds: float = 10.0) -> None:
-    """Wait until a condition about the outside holds. Raises AssertionError with `what` after `seconds`."""
-    deadline = time.monotonic() + seconds
-    while not await condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not within {seconds:g} s: {what}")
-        await asyncio.sleep(0.005)
