@@ -22,13 +22,13 @@ GROUP_WEIGHT = 1024 * 1024
 COMMIT_WEIGHT = 64 * 1024
 """Bytes that a commit adds to the log however little it changes: a page of each index."""
 CHECKPOINT_WEIGHT = 8 * 1024 * 1024
-"""Bytes in the log, of all processes together, until it is folded into the file."""
+"""Bytes in the log, of all processes together, until a checkpoint moves it into the file."""
 _LONG = 2 * CHECKPOINT_WEIGHT
 """Bytes: a log of this length is cut when it begins anew; until then its file is used again as it is."""
 _AGAIN = 1024 * 1024
-"""Bytes after which folding is tried again, if a reader was in its way."""
-_FOLDING_PATIENCE = 20
-"""Milliseconds that folding waits for short readers. It does not wait at all once a long one has let the log grow."""
+"""Bytes after which a checkpoint is tried again, if a reader was in its way."""
+_CHECKPOINT_PATIENCE = 20
+"""Milliseconds that a checkpoint waits for short readers. It does not wait at all once a long one has let the log grow."""
 _TOO_LONG = 64 * 1024 * 1024
 """Bytes: a log of this length is worth a warning."""
 _CLOSING_PATIENCE = 200
@@ -71,13 +71,13 @@ class Committer:
 
     def __init__(self, database: Database) -> None:
         with contextlib.ExitStack() as undo:
-            self._turnstile = database.turnstile()
-            undo.callback(self._turnstile.close)
+            self._write_lock = database.write_lock()
+            undo.callback(self._write_lock.close)
             database.touch()
             self.link = database.link(readonly=False)
             undo.callback(self.link.close)
-            prepare(database, self.link, self._turnstile)
-            recount(self.link, self._turnstile)
+            prepare(database, self.link, self._write_lock)
+            recount(self.link, self._write_lock)
             undo.pop_all()
         self.cache, self.baton = RecordCache(), Baton()
         self._memo = Memo()
@@ -101,7 +101,7 @@ class Committer:
                 break
         return len(jobs), wrote
 
-    def fold(self) -> None:
+    def checkpoint(self) -> None:
         """Move the log into the file if it has grown long: after the callers were told, for it takes a while.
 
         A failure costs nobody a commit: the log is durable itself.
@@ -110,28 +110,28 @@ class Committer:
             return
         self._due = False
         try:
-            with self._turnstile:
-                if self._turnstile.unfolded >= CHECKPOINT_WEIGHT:
+            with self._write_lock:
+                if self._write_lock.log_bytes >= CHECKPOINT_WEIGHT:
                     self._checkpoint()
         except StoreError as error:
-            _log.warning("the log of the database was not folded into it and will grow: %s", error)
+            _log.warning("the log of the database was not moved into it and will grow: %s", error)
 
     def close(self) -> None:
         """Fold the log into the file and close, both under the lock if it can be had."""
-        with contextlib.suppress(StoreError), self._turnstile:
+        with contextlib.suppress(StoreError), self._write_lock:
             with self.link.patient(_CLOSING_PATIENCE):
                 self.link.script("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._turnstile.unfolded = 0
+            self._write_lock.log_bytes = 0
             self.link.close()
         with contextlib.suppress(StoreError):
             self.link.close()
-        self._turnstile.close()
+        self._write_lock.close()
 
     def _group(self, jobs: Sequence[Job]) -> tuple[int, bool]:
         """One transaction. Settles nothing if one of several jobs raised: they must run again."""
         before = self.link.changes
         try:
-            with self._turnstile:
+            with self._write_lock:
                 count = self._run(jobs)
         except StoreError as error:
             _fail(jobs, error)
@@ -178,16 +178,16 @@ class Committer:
         """Add what was committed to the length of the log, which all processes share."""
         if self.link.weight:
             with contextlib.suppress(StoreError):  # the commit itself is safe
-                size = self._turnstile.unfolded + COMMIT_WEIGHT + self.link.weight
-                self._turnstile.unfolded = size
+                size = self._write_lock.log_bytes + COMMIT_WEIGHT + self.link.weight
+                self._write_lock.log_bytes = size
                 self._due = size >= CHECKPOINT_WEIGHT
 
     def _checkpoint(self) -> None:
         size = self.link.log_size
-        mode, patience = ("TRUNCATE", 0) if size > _LONG else ("RESTART", _FOLDING_PATIENCE)
+        mode, patience = ("TRUNCATE", 0) if size > _LONG else ("RESTART", _CHECKPOINT_PATIENCE)
         with self.link.patient(patience):
             ((blocked, *_),) = self.link.script(f"PRAGMA wal_checkpoint({mode})")
-        self._turnstile.unfolded = CHECKPOINT_WEIGHT - _AGAIN if blocked else 0
+        self._write_lock.log_bytes = CHECKPOINT_WEIGHT - _AGAIN if blocked else 0
         if size > _TOO_LONG and not self._warned:
             _log.warning("the log of the database has %d MB: a program reads without an end", size >> 20)
         self._warned = size > _TOO_LONG

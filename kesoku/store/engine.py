@@ -14,7 +14,7 @@ from typing import Any
 
 from kesoku.errors import StoreCorrupt, StoreError, StoreFailed, StoreFull, StoreOutdated, StoreReadOnly
 from kesoku.store.failure import Failures
-from kesoku.store.lock import Turnstile
+from kesoku.store.lock import WriteLock
 from kesoku.store.statement import Statement
 
 OLDEST = (3, 35, 0)
@@ -161,7 +161,7 @@ class Link:
             self.script("ROLLBACK")
 
     def close(self) -> None:
-        """Close the connection; the last one of a file folds the log into it."""
+        """Close the connection; the last one of a file checkpoints the log."""
         with self._failures:
             self._raw.close()
 
@@ -207,9 +207,9 @@ class Database:
         self._module, self._patience = module, patience
         self.failures = Failures(self.path, module=module, patience=patience)
 
-    def turnstile(self) -> Turnstile:
+    def write_lock(self) -> WriteLock:
         """A new hand on the lock that all writers of this file share."""
-        return Turnstile(self.path.with_name(self.path.name + ".lock"), failures=self.failures)
+        return WriteLock(self.path.with_name(self.path.name + ".lock"), failures=self.failures)
 
     def touch(self) -> None:
         """Make the file if there is none, private to its user. Only an absent file may be opened here: closing a

@@ -1,4 +1,4 @@
-"""The turnstile: one process at a time writes a database file.
+"""The write lock: one process at a time writes a database file.
 
 SQLite's own waiting is a sleep lottery that starves processes; the kernel's `flock` is not, and it is freed when its
 process dies. It guards every write transaction and every checkpoint, so that the two never overlap.
@@ -20,7 +20,7 @@ _MOST = 1 << 40
 """A number that is not ours counts as a very long log."""
 
 
-class Turnstile:
+class WriteLock:
     """An exclusive `flock` on `path`, entered by one thread. The file tells the next holder how long the log is.
 
     Entering waits `patience` seconds and then raises StoreLocked. `flock` itself knows no time-out, so a thread waits
@@ -55,13 +55,13 @@ class Turnstile:
             fcntl.flock(self._file, fcntl.LOCK_UN)
 
     @property
-    def unfolded(self) -> int:
-        """Bytes of the write-ahead log that wait to be folded into the file. Only the holder may ask and set it."""
+    def log_bytes(self) -> int:
+        """Bytes of the write-ahead log that wait for a checkpoint. Only the holder may ask and set it."""
         with self._failures:
             return min(_MOST, int.from_bytes(os.pread(self._file, _NUMBER, 0), "big"))
 
-    @unfolded.setter
-    def unfolded(self, size: int) -> None:
+    @log_bytes.setter
+    def log_bytes(self, size: int) -> None:
         with self._failures:
             os.pwrite(self._file, size.to_bytes(_NUMBER, "big"), 0)
 

@@ -10,7 +10,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from kesoku.errors import StoreFailed, StoreForeign, StoreNewer
 from kesoku.store.engine import Database, Link
-from kesoku.store.lock import Turnstile
+from kesoku.store.lock import WriteLock
 from kesoku.store.statement import DIALECT
 from kesoku.store.tables import METADATA, TRIGGERS
 
@@ -56,7 +56,7 @@ APPLICATION_ID = 0x4B657361
 
 
 def prepare(
-    database: Database, link: Link, turnstile: Turnstile, migrations: tuple[Migration, ...] = MIGRATIONS
+    database: Database, link: Link, write_lock: WriteLock, migrations: tuple[Migration, ...] = MIGRATIONS
 ) -> None:
     """Make the file a database of the known version in WAL mode.
 
@@ -67,7 +67,7 @@ def prepare(
     known = len(migrations) + 1
     if _version(database, link, known) == known and _journal(link) == "wal":
         return
-    with turnstile:
+    with write_lock:
         # Another process may have done it while this one waited.
         version = _version(database, link, known)
         if _journal(link, " = WAL") != "wal":

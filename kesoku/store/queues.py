@@ -7,7 +7,7 @@ new prompt for ever.
 import logging
 
 from kesoku.store.engine import Link
-from kesoku.store.lock import Turnstile
+from kesoku.store.lock import WriteLock
 
 _KEPT = "SELECT chatbot_id, length FROM queues WHERE length <> 0"
 COUNTED = "SELECT chatbot_id, count(*) FROM messages WHERE status = 'pending_agent' GROUP BY chatbot_id"
@@ -16,11 +16,11 @@ WRONG = f"SELECT EXISTS ({_KEPT} EXCEPT {COUNTED}) OR EXISTS ({COUNTED} EXCEPT {
 _log = logging.getLogger(__name__)
 
 
-def recount(link: Link, turnstile: Turnstile) -> None:
+def recount(link: Link, write_lock: WriteLock) -> None:
     """Correct the lengths if one of them is wrong. Costs what waits, not what is stored."""
     if not _are_wrong(link):
         return
-    with turnstile:
+    with write_lock:
         link.begin()
         try:
             link.script("DELETE FROM queues")

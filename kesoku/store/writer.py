@@ -39,7 +39,7 @@ class Writer:
                 count, wrote = self._committer.commit(jobs)
                 self._rest = jobs[count:]
                 tell(self._loop, self._settled, jobs[:count], wrote)
-                self._committer.fold()
+                self._committer.checkpoint()
         finally:
             tell(self._loop, self.ended.set_result, None)
 

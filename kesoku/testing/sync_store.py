@@ -45,7 +45,7 @@ class SyncStore:
         """Commit one operation, or raise what it raised."""
         only = job(operation)
         self.committer.commit([only])
-        self.committer.fold()
+        self.committer.checkpoint()
         if only.error is not None:
             raise only.error
         result: T = only.result

@@ -151,8 +151,8 @@ def test_the_log_is_folded_only_under_the_lock(sync_store: SyncStore, caplog: py
     for _ in range(9):
         sync_store.committer.commit([job(add(prompt("x" * 1_000_000)))])
     before = sync_store.path.stat().st_size
-    with sync_store.database.turnstile():
-        sync_store.committer.fold()
+    with sync_store.database.write_lock():
+        sync_store.committer.checkpoint()
     assert sync_store.path.stat().st_size == before
     assert "was not folded" in caplog.text
     sync_store.run(add(prompt()))

@@ -32,7 +32,7 @@ HALF = textwrap.dedent(
     from kesoku.store.engine import Database
     database = Database(Path(sys.argv[1]), module=__import__("sqlite3"), patience=1)
     steps = (*migrations.MIGRATIONS[:-1], stopped)
-    migrations.prepare(database, database.link(readonly=False), database.turnstile(), steps)
+    migrations.prepare(database, database.link(readonly=False), database.write_lock(), steps)
     """
 )
 

@@ -116,7 +116,7 @@ def test_every_connection_is_durable(sync_store: SyncStore) -> None:
 
 def test_an_older_database_is_brought_up_step_by_step(sync_store: SyncStore) -> None:
     stored = sync_store.run(add(prompt()))
-    turnstile = sync_store.database.turnstile()
+    write_lock = sync_store.database.write_lock()
 
     now = len(MIGRATIONS) + 1
 
@@ -128,16 +128,16 @@ def test_an_older_database_is_brought_up_step_by_step(sync_store: SyncStore) -> 
         raise RuntimeError("in the middle")
 
     with pytest.raises(RuntimeError):
-        prepare(sync_store.database, sync_store.link, turnstile, (*MIGRATIONS, one_more, broken))
+        prepare(sync_store.database, sync_store.link, write_lock, (*MIGRATIONS, one_more, broken))
     assert sync_store.link.script("PRAGMA user_version") == [(now,)]
     for _ in range(2):
-        prepare(sync_store.database, sync_store.link, turnstile, (*MIGRATIONS, one_more))
+        prepare(sync_store.database, sync_store.link, write_lock, (*MIGRATIONS, one_more))
         assert sync_store.link.script("PRAGMA user_version") == [(now + 1,)]
     assert sync_store.link.script("SELECT colour FROM sessions") == [("red",)]
     assert sync_store.run(lambda tx: tx.messages.session("s1")) == stored
     with pytest.raises(StoreNewer):
-        prepare(sync_store.database, sync_store.link, turnstile, MIGRATIONS)
-    turnstile.close()
+        prepare(sync_store.database, sync_store.link, write_lock, MIGRATIONS)
+    write_lock.close()
 
 
 async def test_a_link_to_the_file_shares_its_lock(tmp_path: Path) -> None:
