@@ -28,7 +28,7 @@ _LONG = 2 * CHECKPOINT_WEIGHT
 _AGAIN = 1024 * 1024
 """Bytes after which a checkpoint is tried again, if a reader was in its way."""
 _CHECKPOINT_PATIENCE = 20
-"""Milliseconds that a checkpoint waits for short readers. It does not wait at all once a long one has let the log grow."""
+"""Milliseconds that a checkpoint waits for short readers. It does not wait once a long one has let the log grow."""
 _TOO_LONG = 64 * 1024 * 1024
 """Bytes: a log of this length is worth a warning."""
 _CLOSING_PATIENCE = 200

@@ -153,7 +153,7 @@ async def test_a_log_that_cannot_be_folded_costs_no_commit(tmp_path: Path, caplo
             await kept.write("x" * 1_000_000)
         assert await kept.intact()
     assert fault.hits
-    assert "was not folded" in caplog.text
+    assert "was not moved into it" in caplog.text
 
 
 async def test_a_full_database_takes_no_more_and_loses_nothing(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_the_log_is_folded_only_under_the_lock(sync_store: SyncStore, caplog: py
     with sync_store.database.write_lock():
         sync_store.committer.checkpoint()
     assert sync_store.path.stat().st_size == before
-    assert "was not folded" in caplog.text
+    assert "was not moved into it" in caplog.text
     sync_store.run(add(prompt()))
     assert sync_store.path.stat().st_size > before
 
