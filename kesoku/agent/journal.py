@@ -1,6 +1,6 @@
 """How a turn is read from the store and written to it. Every write carries the fence (N-06)."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -88,11 +88,11 @@ class Journal:
             turn = replace(self._current(tx, turn), started_at=next(moves, turn.started_at))
         return turn, bool(tx.messages.open_calls(prompt.session_id))
 
-    def _past(self, tx: Transaction, prompt: Record) -> Iterator[Record]:
+    def _past(self, tx: Transaction, prompt: Record) -> list[Record]:
         """What a turn looks back on. Behind its prompt stands the end of the turn that ran when it was asked."""
-        behind = window(prompt.session_n, self._records)
+        turn_id, behind = prompt.id, window(prompt.session_n, self._records)
         found = tx.messages.past(prompt.session_id, after_n=behind, limit=2 * self._records)
-        return (record for record in found if record.turn_id != prompt.id)
+        return [record for record in found if record.turn_id != turn_id]
 
     async def read(self, turn: Turn) -> Turn:
         """The turn as it stands now."""

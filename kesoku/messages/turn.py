@@ -7,7 +7,7 @@ so live events, the log and the request can be matched by id.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
@@ -66,12 +66,10 @@ class _Canonical:
     """A frozen value that stands in many requests: what is computed of its canonical form is computed once."""
 
     __slots__ = ("_known",)
+    _known: str
 
-    def _once(self, compute: Callable[[Any], str]) -> str:
-        known: str | None = getattr(self, "_known", None)
-        if known is None:
-            known = compute(self)
-            object.__setattr__(self, "_known", known)
+    def _keep(self, known: str) -> str:
+        object.__setattr__(self, "_known", known)
         return known
 
 
@@ -85,7 +83,10 @@ class Turn(_Canonical):
 
     def digest(self) -> str:
         """SHA-256 over the canonical form."""
-        return self._once(lambda turn: _sha256(_canonical(turn)))
+        try:
+            return self._known
+        except AttributeError:
+            return self._keep(_sha256(_canonical(self)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,10 @@ class ToolSpec(_Canonical):
 
     def canonical(self) -> str:
         """The canonical form."""
-        return self._once(_canonical)
+        try:
+            return self._known
+        except AttributeError:
+            return self._keep(_canonical(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,10 +131,10 @@ class CompiledRequest:
         Equal digests mean that the model was sent the same.
         """
         tools = ", ".join([tool.canonical() for tool in self.tools])
-        turns = ", ".join([f'"{turn.digest()}"' for turn in self.turns])
+        turns = json.dumps([turn.digest() for turn in self.turns])
         return _sha256(
             f'{{"options": {_canonical(self.options)}, "response_format": {_canonical(self.response_format)}, '
-            f'"system": {_canonical(self.system)}, "tools": [{tools}], "turns": [{turns}]}}'
+            f'"system": {_canonical(self.system)}, "tools": [{tools}], "turns": {turns}}}'
         )
 
 
