@@ -5,6 +5,7 @@ Prompts are taken in by the gateway as an adapter does it, each committed for go
 
 import asyncio
 import gc
+import statistics
 import subprocess
 import sys
 import time
@@ -27,6 +28,12 @@ CHANNELS = 200
 POSTERS = 50
 BURST = 5_000
 WARM = 200
+BUSY = (
+    "The processor: Python runs one thread at a time, so at 1,000 posts a second all the work of one must fit into a"
+    " millisecond. The nearer its CPU time comes to that, the longer the next posts queue."
+)
+PAUSED = "Python's threads wait up to 5 ms for each other, and so does the loop while the posts are made and settled."
+AFAR = "Another process looks every 20 ms; beyond that, the posts queue for the processor."
 LISTENER = """
 import asyncio, sys, time
 from pathlib import Path
@@ -55,6 +62,8 @@ class Heard:
     """From each post until the listener had it."""
     lags: list[float] = field(default_factory=list)
     """How late the loop came back to somebody who slept for a millisecond."""
+    cost: float = 0.0
+    """CPU of one post, all threads, its listener included."""
 
 
 def measure(room: Path) -> Iterator[Figure]:
@@ -62,22 +71,31 @@ def measure(room: Path) -> Iterator[Figure]:
     disk = Physical(name="one fsync", value=fsync(room / "fsync") * 1000)
     rounds = [asyncio.run(_heard(room / f"steady{n}", posters=1)) for n in range(amount(5, 1))]
     crowds = [asyncio.run(_heard(room / f"crowd{n}", posters=POSTERS)) for n in range(amount(3, 1))]
+    cost = Physical(name="CPU of a post and its listener", value=statistics.median(h.cost for h in rounds))
     near = "Somebody who watches a conversation sees it without a delay."
-    yield _figure(f"post to listener at {RATE:,}/s, p50", [h.waits for h in rounds], 0.5, 1, near, disk)
-    yield _figure(f"post to listener at {RATE:,}/s, p99", [h.waits for h in rounds], 0.99, 3, near, disk)
+    yield _figure(f"post to listener at {RATE:,}/s, p50", [h.waits for h in rounds], 0.5, 1, near, cost, BUSY)
+    yield _figure(f"post to listener at {RATE:,}/s, p99", [h.waits for h in rounds], 0.99, 3, near, cost, BUSY)
     many = "Many people at once do not hold up the one who watches."
-    yield _figure(f"{POSTERS} posters to one listener, p99", [h.waits for h in crowds], 0.99, 3, many, disk)
+    yield _figure(f"{POSTERS} posters to one listener, p99", [h.waits for h in crowds], 0.99, 3, many, cost, BUSY)
     free = "Streams, typing signs and keys go on while messages are stored."
     yield _figure(f"loop lag at {RATE:,} posts/s, p99", [h.lags for h in rounds], 0.99, 3, free)
     bursts = [asyncio.run(_burst(room / f"burst{n}")) for n in range(amount(5, 1))]
-    yield _figure(f"loop lag while {amount(BURST, 100):,} posts come at once, the longest", bursts, 1, 30, free)
+    longest = f"loop lag while {amount(BURST, 100):,} posts come at once, the longest"
+    yield _figure(longest, bursts, 1, 30, free, obstacle=PAUSED)
     far = [_elsewhere(room / f"elsewhere{n}") for n in range(amount(3, 1))]
     told = "A chat window follows the bot that runs as a service."
-    yield _figure(f"post to a listener in another process at {RATE:,}/s, p99", far, 0.99, 25, told, disk)
+    elsewhere = f"post to a listener in another process at {RATE:,}/s, p99"
+    yield _figure(elsewhere, far, 0.99, 25, told, disk, AFAR)
 
 
 def _figure(
-    name: str, rounds: list[list[float]], share: float, limit: float, meaning: str, physical: Physical | None = None
+    name: str,
+    rounds: list[list[float]],
+    share: float,
+    limit: float,
+    meaning: str,
+    physical: Physical | None = None,
+    obstacle: str = "",
 ) -> Figure:
     return Figure(
         name=name,
@@ -86,6 +104,7 @@ def _figure(
         limit=at_most(limit),
         meaning=meaning,
         physical=physical,
+        obstacle=obstacle,
     )
 
 
@@ -141,12 +160,13 @@ async def _heard(folder: Path, *, posters: int) -> Heard:
         for one in each[:WARM]:
             await send(one)
             await anext(news)
-        began = time.perf_counter()
+        began, busy = time.perf_counter(), time.process_time()
         async with _watched(heard.lags), asyncio.TaskGroup() as group:
             group.create_task(listen())
             for number in range(posters):
                 group.create_task(post(number))
         await asyncio.gather(*sending)
+        heard.cost = (time.process_time() - busy) / count * 1000
     return heard
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 _SYNCS = 20
 _PAGE = bytes(4096)
+_ROUNDS = 1_000_000
 
 
 def facts(room: Path) -> dict[str, object]:
@@ -25,6 +26,7 @@ def facts(room: Path) -> dict[str, object]:
         "python": platform.python_version(),
         "sqlite": driver().sqlite_version,
         "fsync_ms": round(fsync(room / "fsync") * 1000, 3),
+        "loop_ms": round(loop() * 1000, 1),
         "load_before": load(),
     }
 
@@ -32,6 +34,17 @@ def facts(room: Path) -> dict[str, object]:
 def load() -> float:
     """Processes that wanted to run, over the last minute."""
     return round(os.getloadavg()[0], 2)
+
+
+def loop() -> float:
+    """Seconds of CPU for a million rounds of a loop in Python, the median of five: how fast its programs run here."""
+    spent = []
+    for _ in range(5):
+        before, total = time.process_time(), 0
+        for number in range(_ROUNDS):
+            total += number * number % 7
+        spent.append(time.process_time() - before)
+    return statistics.median(spent)
 
 
 def resident(pid: int | str = "self") -> float:

@@ -57,6 +57,8 @@ def long_session(room: Path) -> Iterator[Figure]:
         limit=at_most(5),
         physical=Physical(name="three commits' fsync", value=3000 * fsync(room / "fsync")),
         meaning="What a person waits for beside the model, from the prompt to the stored answer.",
+        obstacle="The processor: three commits and five reads one after the other, each handed from the loop to a"
+        " thread and back, with some 6,000 calls of functions in all.",
     )
     yield Figure(
         name="its last turns against its first",

@@ -41,7 +41,8 @@ def figures(file: Path = FILE) -> str:
 def _machine(facts: Mapping[str, Any]) -> str:
     return (
         f"Measured on {facts['date']} with Kesoku {facts['kesoku']}: {facts['system']}, {facts['cores']} cores,"
-        f" Python {facts['python']}, SQLite {facts['sqlite']}; an fsync takes {facts['fsync_ms']} ms; load"
+        f" Python {facts['python']}, SQLite {facts['sqlite']}; an fsync takes {facts['fsync_ms']} ms,"
+        f" a million rounds of a Python loop {facts['loop_ms']} ms of CPU; load"
         f" {facts['load_before']} before and {facts['load_after']} after.\n"
     )
 

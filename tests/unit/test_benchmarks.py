@@ -81,7 +81,7 @@ def test_one_that_fails_names_itself_and_the_others_go_on(folder: Path) -> None:
     ]
     found = json.loads((folder.parent / "figures.json").read_text(encoding="utf-8"))
     assert found["benchmarks"] == {"bad": "Something bad.", "good": "Something good. And more."}
-    assert {"cores", "load_before", "load_after", "python", "sqlite", "fsync_ms"} <= found["machine"].keys()
+    assert {"cores", "load_before", "load_after", "python", "sqlite", "fsync_ms", "loop_ms"} <= found["machine"].keys()
     assert (found["quick"], found["failed"]) == (False, ["bad"])
     assert [(each["name"], each["value"], each["met"], each["ratio"]) for each in found["figures"]] == [
         ("so far", 1.0, True, None),
