@@ -11,10 +11,11 @@ from kesoku.adapter import Outgoing, OutgoingFile, RenderContext
 from kesoku.adapter.part import EXTRA, apart, decode, encode, row, send_key
 from kesoku.messages.content import Attachment
 from kesoku.messages.enums import MessageStatus as S
-from kesoku.messages.lifecycle import DeliveryState, Purpose
+from kesoku.messages.lifecycle import Delivery, DeliveryState, Purpose
 from kesoku.messages.record import Address, Record
 from kesoku.testing.platform import Fault
 from kesoku.testing.recording import RecordingAdapter
+from kesoku.testing.waiting import until
 
 FILES = {"media_out": True, "max_file": 1000}
 NONE = Fault(kind="none")
@@ -130,20 +131,22 @@ async def test_a_retry_sends_the_bytes_that_were_planned(world: Any, quiet: Any)
         path = write(runner, "a.txt")
         world.platform.script("c", Fault(kind="retry", seconds=10.0))
         record = await runner.answer("c", "[file: a.txt]")
-        while not await runner.store.read(lambda tx: tx.deliveries.of(record.id)):
-            await quiet_soon()
+        await until(lambda: is_put_off(runner, record), what="it is tried again later")
         path.write_bytes(b"something else, and much longer")
-        (planned,) = await runner.store.read(lambda tx: tx.deliveries.of(record.id))
+        (planned,) = await parts_of(runner, record)
         assert decode(planned.body).files[0].path.read_bytes() == b"x" * 10
         await world.clock.advance(11)
         await quiet(runner)
         assert await runner.status(record) is S.DELIVERED
 
 
-async def quiet_soon() -> None:
-    import asyncio
+async def is_put_off(runner: Any, record: Record) -> bool:
+    return any(part.next_attempt_at for part in await parts_of(runner, record))
 
-    await asyncio.sleep(0.002)
+
+async def parts_of(runner: Any, record: Record) -> list[Delivery]:
+    found: list[Delivery] = await runner.store.read(lambda tx: tx.deliveries.of(record.id))
+    return found
 
 
 text = st.text(max_size=20)
