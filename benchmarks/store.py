@@ -72,7 +72,7 @@ def throughput(room: Path) -> Iterator[Figure]:
         limit=at_least(8_000),
         physical=Physical(name="sqlite3 alone, one commit a post", value=statistics.median(theirs)),
         meaning="How many messages a second survive a power cut from the moment they are acknowledged.",
-        obstacle="The processor: some 20 posts share an fsync, so what counts is how fast Python runs the SQL of each.",
+        obstacle="The processor: some 60 posts share an fsync, so what counts is how fast Python runs the SQL of each.",
     )
     yield Figure(
         name="the same against sqlite3 alone",

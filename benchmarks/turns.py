@@ -57,8 +57,8 @@ def long_session(room: Path) -> Iterator[Figure]:
         limit=at_most(5),
         physical=Physical(name="three commits' fsync", value=3000 * fsync(room / "fsync")),
         meaning="What a person waits for beside the model, from the prompt to the stored answer.",
-        obstacle="The processor: three commits and five reads one after the other, each handed from the loop to a"
-        " thread and back, with some 6,000 calls of functions in all.",
+        obstacle="The processor: three commits and four or five reads one after the other, each handed from the loop to"
+        " a thread and back, with some 6,000 calls of functions in all.",
     )
     yield Figure(
         name="its last turns against its first",
@@ -84,9 +84,9 @@ def many_sessions(room: Path) -> Iterator[Figure]:
         limit=at_least(1_500),
         physical=Physical(name="one core, at their CPU time", value=1 / statistics.median(busy)),
         meaning="How many answers one process stores in a second when the models are not what it waits for.",
-        obstacle="The processor, not the disk: a turn is 2,900 calls of functions, and Python runs one at a time; 47 %"
-        " of their time stores it (28 SQL statements in 3 operations, of which 20 share an fsync), 34 % compiles, asks"
-        " and notes, 19 % reads the past and follows the log.",
+        obstacle="The processor, not the disk: a turn is some 2,900 calls of functions, and Python runs one at a time."
+        " About half of its time stores it, a third compiles, asks and notes, a fifth reads the past and follows the"
+        " log.",
     )
 
 
