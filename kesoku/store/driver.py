@@ -2,17 +2,15 @@
 
 import importlib
 import sqlite3
-import sys
 from types import ModuleType
 
-_MENDED: dict[tuple[int, ...], int] = {(3, 44): 6, (3, 50): 7, (3, 51): 3}
-"""The releases of older series that are as safe as every newer series."""
+_MENDED = (3, 51, 3)
+"""The first SQLite in which two connections can no longer damage a file by a reset of the write-ahead log."""
 
 
 def is_safe(version: tuple[int, ...]) -> bool:
-    """Whether two processes on one file cannot damage it by a reset of the write-ahead log, whatever they do."""
-    series, release = version[:2], version[2]
-    return series > max(_MENDED) or release >= _MENDED.get(series, sys.maxsize)
+    """Whether two processes on one file cannot damage it so, whatever they do."""
+    return version >= _MENDED
 
 
 def driver() -> ModuleType:
