@@ -4,8 +4,11 @@ The wings (store, gateway, agent, adapter, llm) never import each other; they me
 """
 
 from kesoku.ports.agent import Approver, ChatModel, Clock, Drafts
+from kesoku.ports.branch import BranchStore, RequestStore
 from kesoku.ports.finding import Finding, Severity
 from kesoku.ports.gateway import Gateway, Subscription
+from kesoku.ports.hook import HookStore
+from kesoku.ports.mail import MailStore
 from kesoku.ports.store import (
     DeliveryStore,
     EventLog,
@@ -21,6 +24,7 @@ from kesoku.ports.store import (
 
 __all__ = [
     "Approver",
+    "BranchStore",
     "ChatModel",
     "Clock",
     "DeliveryStore",
@@ -28,9 +32,12 @@ __all__ = [
     "EventLog",
     "Finding",
     "Gateway",
+    "HookStore",
     "LeaseStore",
+    "MailStore",
     "MessageStore",
     "QuestionStore",
+    "RequestStore",
     "SessionStore",
     "Severity",
     "StateStore",

@@ -25,6 +25,9 @@ from kesoku.messages.lifecycle import (
 )
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post, Record
+from kesoku.ports.branch import BranchStore, RequestStore
+from kesoku.ports.hook import HookStore
+from kesoku.ports.mail import MailStore
 
 T = TypeVar("T")
 
@@ -360,6 +363,26 @@ class Transaction(Protocol):
     @property
     def questions(self) -> QuestionStore:
         """Open questions."""
+        ...
+
+    @property
+    def branches(self) -> BranchStore:
+        """What the model reads."""
+        ...
+
+    @property
+    def requests(self) -> RequestStore:
+        """What requests have in common."""
+        ...
+
+    @property
+    def mail(self) -> MailStore:
+        """Mailboxes."""
+        ...
+
+    @property
+    def hooks(self) -> HookStore:
+        """What event hooks could not deliver."""
         ...
 
 

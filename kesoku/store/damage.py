@@ -7,7 +7,8 @@ from sqlalchemy import Column, Integer, Table
 
 from kesoku.messages.enums import MessageRole, MessageStatus, MessageType
 from kesoku.messages.lifecycle import ChangeKind, DeliveryState, Purpose
-from kesoku.store import tables
+from kesoku.store import branch_tables, tables
+from kesoku.store.columns import METADATA
 from kesoku.store.engine import Link
 
 _OBJECT, _ARRAY, _ANY = "object", "array", ""
@@ -19,6 +20,8 @@ _JSON: dict[Table, dict[str, str]] = {
     tables.deliveries: {"body": _OBJECT, "platform_ids": _ARRAY},
     tables.questions: {"question": _OBJECT, "purpose": _OBJECT, "who": _ARRAY},
     tables.state: {"value": _ANY},
+    branch_tables.branches: {"spans": _ARRAY, "forgotten": _ARRAY, "pinned": _ARRAY, "cleared": _ARRAY},
+    branch_tables.requests: {"body": _OBJECT},
 }
 """Which columns hold JSON, and of what type at the top."""
 _WORDS: dict[Table, dict[str, type[StrEnum]]] = {
@@ -34,7 +37,7 @@ _NAMED = 5
 def damage(link: Link) -> list[str]:
     """One line for each table with damaged rows: how many, in which columns, and which rows the first are."""
     link.define("is_text", _is_text)
-    return [line for table in tables.METADATA.sorted_tables if (line := _line(link, table))]
+    return [line for table in METADATA.sorted_tables if (line := _line(link, table))]
 
 
 def _is_text(cell: bytes) -> bool:

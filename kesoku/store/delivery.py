@@ -9,11 +9,12 @@ from sqlalchemy import and_, delete, select, update
 from kesoku.messages.lifecycle import DELIVERY_TRANSITIONS, Delivery, DeliveryState, Purpose, Serving
 from kesoku.messages.record import Address
 from kesoku.store.cell import int_or, int_or_none, member_or
+from kesoku.store.columns import equals
 from kesoku.store.engine import Link, Row, plain
 from kesoku.store.mapping import UNREADABLE, from_json, to_json
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement, insert_into, param
-from kesoku.store.tables import deliveries, equals
+from kesoku.store.tables import deliveries
 
 _d = deliveries.c
 _DELIVERY = (

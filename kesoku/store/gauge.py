@@ -6,9 +6,10 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from kesoku.messages.lifecycle import DeliveryState, Purpose
+from kesoku.store.columns import equals
 from kesoku.store.engine import Link
 from kesoku.store.statement import Statement
-from kesoku.store.tables import deliveries, equals, leases, messages
+from kesoku.store.tables import deliveries, leases, messages
 
 _m, _d = messages.c, deliveries.c
 QUEUE = Statement(

@@ -8,11 +8,12 @@ from kesoku.errors import Deposed, StoreConflict
 from kesoku.messages.lifecycle import Fence, Lease, Serving
 from kesoku.messages.record import Record
 from kesoku.store.cell import int_or
+from kesoku.store.columns import equals
 from kesoku.store.engine import Link, Row, plain
 from kesoku.store.mapping import record_of, records
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement, insert_into, param
-from kesoku.store.tables import equals, events, leases, messages, turns
+from kesoku.store.tables import events, leases, messages, turns
 
 _l, _m = leases.c, messages.c
 _failures = func.coalesce(

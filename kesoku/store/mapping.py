@@ -19,8 +19,9 @@ from kesoku.messages.party import party
 from kesoku.messages.record import Address, Post, Record
 from kesoku.messages.source import NoticeSource
 from kesoku.store.cell import int_or, member_or
+from kesoku.store.columns import equals
 from kesoku.store.engine import Row, plain
-from kesoku.store.tables import equals, events, messages, turns
+from kesoku.store.tables import events, messages, turns
 
 METADATA_LIMIT = 64 * 1024
 """Bytes of a message's metadata as JSON; what is larger belongs into a file."""

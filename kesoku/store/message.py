@@ -11,6 +11,7 @@ from kesoku.messages.lifecycle import ChangeKind, Load, Serving
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post, Record
 from kesoku.store.cache import RecordCache, Span, size_of
+from kesoku.store.columns import equals
 from kesoku.store.engine import Link
 from kesoku.store.event import SqlEventLog
 from kesoku.store.mapping import (
@@ -26,7 +27,7 @@ from kesoku.store.mapping import (
 from kesoku.store.memo import Memo
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement, insert_into, param
-from kesoku.store.tables import equals, external_ids, message_versions, messages, queues, sessions
+from kesoku.store.tables import external_ids, message_versions, messages, queues, sessions
 
 _m = messages.c
 _result = messages.alias("result")

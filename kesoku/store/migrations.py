@@ -9,10 +9,13 @@ from collections.abc import Callable
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from kesoku.errors import StoreFailed, StoreForeign, StoreNewer
+from kesoku.store import branch_tables, hook_tables, mail_tables  # noqa: F401 - their tables are part of METADATA
+from kesoku.store.columns import METADATA
 from kesoku.store.engine import Database, Link
 from kesoku.store.lock import WriteLock
 from kesoku.store.statement import DIALECT
-from kesoku.store.tables import METADATA, TRIGGERS
+from kesoku.store.tables import TRIGGERS
+from kesoku.store.version_4 import add_rooms
 
 Migration = Callable[[Link], None]
 
@@ -47,7 +50,7 @@ def _count(link: Link) -> None:
         link.script(f"CREATE TRIGGER queues_{name} AFTER {event} ON messages WHEN {when} BEGIN {resize}; END")
 
 
-MIGRATIONS: tuple[Migration, ...] = (_add_costs, _count)
+MIGRATIONS: tuple[Migration, ...] = (_add_costs, _count, add_rooms)
 """Number i brings version i + 1 to version i + 2. The tables of tables.py are always those of the last version; a
 migration says in its own words what it does, for those tables go on changing."""
 

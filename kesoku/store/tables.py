@@ -1,4 +1,4 @@
-"""The tables of version 3: what is stored, what is unique, and one partial index for each status that is looked for.
+"""The tables of conversations: what is stored, what is unique, one partial index for each status that is looked for.
 
 Times are integer microseconds since 1970. Columns that hold JSON are text. SQLite uses an index on one status only for
 that very status, so the literal stands in the index and in the statement (`equals`).
@@ -7,23 +7,20 @@ that very status, so the literal stands in the index and in the statement (`equa
 from sqlalchemy import (
     CheckConstraint,
     Column,
-    ColumnElement,
     ForeignKey,
     Index,
     Integer,
-    MetaData,
     PrimaryKeyConstraint,
     Table,
     Text,
     UniqueConstraint,
-    literal_column,
     text,
 )
 
 from kesoku.messages.enums import INBOUND_STATUSES, MessageRole, MessageStatus, MessageType
 from kesoku.messages.lifecycle import ChangeKind, DeliveryState, Purpose
+from kesoku.store.columns import METADATA, number, optional_text, text_column
 
-METADATA = MetaData()
 _S = MessageStatus
 _STATUSES = {
     MessageRole.USER: INBOUND_STATUSES,
@@ -34,46 +31,29 @@ _STATUSES = {
 """The statuses that a message of each role may have, all of its life."""
 
 
-def equals(column: ColumnElement[str], value: str) -> ColumnElement[bool]:
-    """`column = 'value'` with the value as a literal, so that a partial index is found. Only for words of our own."""
-    return column == literal_column(f"'{value}'")
-
-
 def _any_of(values: frozenset[MessageStatus] | type[MessageType] | type[ChangeKind]) -> str:
     return ", ".join(sorted(f"'{value.value}'" for value in values))
-
-
-def _column(name: str, **options: object) -> Column[str]:
-    return Column(name, Text, nullable=False, **options)  # type: ignore[arg-type]
-
-
-def _optional(name: str, *rest: ForeignKey) -> Column[str | None]:
-    return Column(name, Text, *rest, nullable=True)
-
-
-def _number(name: str, **options: object) -> Column[int]:
-    return Column(name, Integer, nullable=False, **options)  # type: ignore[arg-type]
 
 
 sessions = Table(
     "sessions",
     METADATA,
-    _column("id", primary_key=True),
-    _column("owner"),
-    _column("title"),
-    _number("created_at"),
+    text_column("id", primary_key=True),
+    text_column("owner"),
+    text_column("title"),
+    number("created_at"),
     Column("ended_at", Integer),
-    _number("last_n", server_default=text("0")),
-    _number("last_seq", server_default=text("0")),
+    number("last_n", server_default=text("0")),
+    number("last_seq", server_default=text("0")),
 )
 """`last_n` counts the messages of a session, `last_seq` orders the sessions by their latest one."""
 
 bindings = Table(
     "bindings",
     METADATA,
-    _column("chatbot_id"),
-    _column("channel_id"),
-    _column("session_id"),
+    text_column("chatbot_id"),
+    text_column("channel_id"),
+    text_column("session_id"),
     PrimaryKeyConstraint("chatbot_id", "channel_id"),
     Index("bindings_of_session", "session_id"),
 )
@@ -82,33 +62,33 @@ messages = Table(
     "messages",
     METADATA,
     Column("seq", Integer, primary_key=True),
-    _column("id", unique=True),
-    _column("session_id"),
-    _number("session_n"),
-    _optional("parent_id"),
-    _optional("turn_id"),
-    _number("round"),
-    _column("chatbot_id"),
-    _column("channel_id"),
-    _column("kind"),
-    _column("role"),
-    _column("type"),
-    _column("status"),
-    _column("mode"),
-    _column("author"),
-    _optional("author_id"),
-    _optional("sender"),
-    _optional("recipient"),
-    _optional("mail_channel"),
-    _column("source"),
-    _column("source_kind"),
-    _column("content"),
-    _optional("metadata"),
-    _number("version"),
-    _optional("superseded_turn"),
-    _optional("superseded_by"),
-    _optional("response_id"),
-    _number("created_at"),
+    text_column("id", unique=True),
+    text_column("session_id"),
+    number("session_n"),
+    optional_text("parent_id"),
+    optional_text("turn_id"),
+    number("round"),
+    text_column("chatbot_id"),
+    text_column("channel_id"),
+    text_column("kind"),
+    text_column("role"),
+    text_column("type"),
+    text_column("status"),
+    text_column("mode"),
+    text_column("author"),
+    optional_text("author_id"),
+    optional_text("sender"),
+    optional_text("recipient"),
+    optional_text("mail_channel"),
+    text_column("source"),
+    text_column("source_kind"),
+    text_column("content"),
+    optional_text("metadata"),
+    number("version"),
+    optional_text("superseded_turn"),
+    optional_text("superseded_by"),
+    optional_text("response_id"),
+    number("created_at"),
     Column("accepted_at", Integer),
     UniqueConstraint("session_id", "session_n"),
     CheckConstraint(
@@ -162,7 +142,7 @@ Index(
     sqlite_where=text("accepted_at IS NOT NULL AND author_id IS NOT NULL"),
 )
 
-queues = Table("queues", METADATA, _column("chatbot_id", primary_key=True), _number("length"))
+queues = Table("queues", METADATA, text_column("chatbot_id", primary_key=True), number("length"))
 """How many prompts of each bot wait: to count a long queue for each new prompt would be slow."""
 
 _QUEUED = "{row}.status = 'pending_agent'"
@@ -187,17 +167,17 @@ message_versions = Table(
     "message_versions",
     METADATA,
     Column("id", Text, ForeignKey("messages.id", ondelete="CASCADE"), nullable=False),
-    _number("version"),
-    _column("body"),
+    number("version"),
+    text_column("body"),
     PrimaryKeyConstraint("id", "version"),
 )
 
 external_ids = Table(
     "external_ids",
     METADATA,
-    _column("chatbot_id"),
-    _column("key"),
-    _optional("message_id", ForeignKey("messages.id", ondelete="SET NULL")),
+    text_column("chatbot_id"),
+    text_column("key"),
+    optional_text("message_id", ForeignKey("messages.id", ondelete="SET NULL")),
     PrimaryKeyConstraint("chatbot_id", "key"),
     Index("external_ids_of_message", "message_id"),
 )
@@ -205,13 +185,13 @@ external_ids = Table(
 leases = Table(
     "leases",
     METADATA,
-    _column("session_id", primary_key=True),
-    _optional("message_id"),
-    _optional("owner"),
-    _number("generation"),
-    _number("failures"),
-    _number("claimed_at"),
-    _number("lease_until"),
+    text_column("session_id", primary_key=True),
+    optional_text("message_id"),
+    optional_text("owner"),
+    number("generation"),
+    number("failures"),
+    number("claimed_at"),
+    number("lease_until"),
     Index("leases_held", "owner", "failures", sqlite_where=text("owner IS NOT NULL")),
 )
 """`failures` are those of the turn when it was claimed, which stay as they are while it runs: `leases_held` knows the
@@ -220,11 +200,11 @@ most of an owner, however much runs."""
 turns = Table(
     "turns",
     METADATA,
-    _column("turn_id", primary_key=True),
-    _optional("session_id"),
-    _column("prompt_ids"),
-    _optional("metrics"),
-    _number("failures", server_default=text("0")),
+    text_column("turn_id", primary_key=True),
+    optional_text("session_id"),
+    text_column("prompt_ids"),
+    optional_text("metrics"),
+    number("failures", server_default=text("0")),
     Index("turns_finished", "session_id", sqlite_where=text("metrics IS NOT NULL")),
     Index("turns_of_session", "session_id"),
 )
@@ -233,13 +213,13 @@ turns = Table(
 steps = Table(
     "steps",
     METADATA,
-    _column("turn_id"),
-    _number("n"),
-    _column("request"),
-    _column("reply"),
-    _column("usage"),
-    _number("at"),
-    _column("model", server_default=text("''")),
+    text_column("turn_id"),
+    number("n"),
+    text_column("request"),
+    text_column("reply"),
+    text_column("usage"),
+    number("at"),
+    text_column("model", server_default=text("''")),
     Column("cost", Integer),
     PrimaryKeyConstraint("turn_id", "n"),
     Index("steps_paid", "at", "cost", sqlite_where=text("cost IS NOT NULL")),
@@ -252,19 +232,19 @@ deliveries = Table(
     METADATA,
     Column("seq", Integer, primary_key=True),
     Column("message_id", Text, ForeignKey("messages.id", ondelete="CASCADE"), nullable=False),
-    _column("purpose"),
-    _number("part"),
-    _column("chatbot_id"),
-    _column("channel_id"),
-    _column("body"),
-    _column("hash"),
-    _column("send_key"),
-    _column("state"),
-    _number("attempts"),
+    text_column("purpose"),
+    number("part"),
+    text_column("chatbot_id"),
+    text_column("channel_id"),
+    text_column("body"),
+    text_column("hash"),
+    text_column("send_key"),
+    text_column("state"),
+    number("attempts"),
     Column("first_sent_at", Integer),
     Column("next_attempt_at", Integer),
-    _column("platform_ids"),
-    _optional("error"),
+    text_column("platform_ids"),
+    optional_text("error"),
     UniqueConstraint("message_id", "purpose", "part"),
     Index("deliveries_live", "chatbot_id", "channel_id", sqlite_where=text(f"purpose = '{Purpose.LIVE}'")),
 )
@@ -283,13 +263,13 @@ events = Table(
     "events",
     METADATA,
     Column("seq", Integer, primary_key=True),
-    _number("at"),
+    number("at"),
     Column("message_id", Text, ForeignKey("messages.id", ondelete="CASCADE"), nullable=False),
-    _column("kind"),
-    _optional("before"),
-    _optional("after"),
-    _column("actor"),
-    _column("reason"),
+    text_column("kind"),
+    optional_text("before"),
+    optional_text("after"),
+    text_column("actor"),
+    text_column("reason"),
     CheckConstraint(f"kind IN ({_any_of(ChangeKind)})", name="kind"),
     Index("events_of_message", "message_id"),
     sqlite_autoincrement=True,
@@ -299,15 +279,15 @@ questions = Table(
     "questions",
     METADATA,
     Column("seq", Integer, primary_key=True),
-    _column("id", unique=True),
-    _column("turn_id"),
-    _column("chatbot_id"),
-    _column("channel_id"),
-    _column("question"),
-    _column("purpose"),
-    _column("who"),
-    _optional("answer"),
-    _optional("answered_by"),
+    text_column("id", unique=True),
+    text_column("turn_id"),
+    text_column("chatbot_id"),
+    text_column("channel_id"),
+    text_column("question"),
+    text_column("purpose"),
+    text_column("who"),
+    optional_text("answer"),
+    optional_text("answered_by"),
     Column("answered_at", Integer),
     Index("questions_open", "chatbot_id", "channel_id", sqlite_where=text("answer IS NULL")),
 )
@@ -315,8 +295,8 @@ questions = Table(
 state = Table(
     "state",
     METADATA,
-    _column("scope"),
-    _column("key"),
-    _column("value"),
+    text_column("scope"),
+    text_column("key"),
+    text_column("value"),
     PrimaryKeyConstraint("scope", "key"),
 )

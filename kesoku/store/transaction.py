@@ -1,10 +1,13 @@
 """One unit of work in SQL: all repositories over one connection."""
 
+from kesoku.store.branch import SqlBranchStore, SqlRequestStore
 from kesoku.store.cache import RecordCache
 from kesoku.store.delivery import SqlDeliveryStore
 from kesoku.store.engine import Link
 from kesoku.store.event import SqlEventLog
+from kesoku.store.hook import SqlHookStore
 from kesoku.store.lease import SqlLeaseStore
+from kesoku.store.mail import SqlMailStore
 from kesoku.store.memo import Memo
 from kesoku.store.message import SqlMessageStore
 from kesoku.store.question import SqlQuestionStore
@@ -26,3 +29,7 @@ class SqlTransaction:
         self.steps = SqlStepStore(link)
         self.state = SqlStateStore(link)
         self.questions = SqlQuestionStore(link)
+        self.branches = SqlBranchStore(link)
+        self.requests = SqlRequestStore(link)
+        self.mail = SqlMailStore(link)
+        self.hooks = SqlHookStore(link)

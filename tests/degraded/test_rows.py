@@ -15,7 +15,7 @@ from kesoku.messages.lifecycle import DeliveryState
 from kesoku.messages.record import Address
 from kesoku.ports import Transaction
 from kesoku.store import SqlStore
-from kesoku.store.tables import METADATA
+from kesoku.store.columns import METADATA
 from kesoku.testing.gateway_harness import EVERYTHING
 from kesoku.testing.model import Held, call, reply
 from kesoku.testing.platform import Fault, RecordedPlatform

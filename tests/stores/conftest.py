@@ -12,6 +12,7 @@ pytest.register_assert_rewrite(
     "kesoku.testing.message_contract",
     "kesoku.testing.turn_contract",
     "kesoku.testing.ledger_contract",
+    "kesoku.testing.branch_contract",
 )
 
 

@@ -262,7 +262,7 @@ async def test_a_writer_waits_for_its_turn(tmp_path: Path) -> None:
 async def test_a_damaged_file_is_reported_and_a_backup_works(tmp_path: Path) -> None:
     path = tmp_path / "kesoku.db"
     async with journal(path) as kept:
-        for _ in range(50):
+        for _ in range(80):
             await kept.write("x" * 3_000)
     shutil.copy(path, tmp_path / "backup")
     damaged = bytearray(path.read_bytes())

@@ -10,8 +10,8 @@ import pytest
 from kesoku.errors import StoreLocked
 from kesoku.ports import Transaction
 from kesoku.store import SqlStore, store
+from kesoku.store.columns import METADATA
 from kesoku.store.committer import CHECKPOINT_WEIGHT, GROUP_WEIGHT, Job
-from kesoku.store.tables import METADATA
 from kesoku.store.writer import GROUP_JOBS
 from kesoku.testing.driver import SqliteFault, faulty_sqlite
 from kesoku.testing.gateway_harness import GatewayHarness

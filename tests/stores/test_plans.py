@@ -12,9 +12,10 @@ from kesoku.messages.lifecycle import DeliveryState, Serving
 from kesoku.messages.record import Address
 from kesoku.ports import Transaction
 from kesoku.store import delivery, event, lease, message, question, session, state, step
+from kesoku.store.columns import METADATA
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement
-from kesoku.store.tables import METADATA, OPEN_STATES, messages
+from kesoku.store.tables import OPEN_STATES, messages
 from kesoku.testing.store_material import add, prompt
 from kesoku.testing.sync_store import SyncStore
 

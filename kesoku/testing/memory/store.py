@@ -6,7 +6,10 @@ from typing import TypeVar
 
 from kesoku.errors import StoreClosed
 from kesoku.ports import Transaction
+from kesoku.testing.memory.branches import MemoryBranches, MemoryRequests
+from kesoku.testing.memory.hooks import MemoryHooks
 from kesoku.testing.memory.ledger import MemoryDeliveries, MemoryQuestions, MemoryState
+from kesoku.testing.memory.mail import MemoryMail
 from kesoku.testing.memory.messages import MemoryEvents, MemoryMessages
 from kesoku.testing.memory.table import PATH, Tables
 from kesoku.testing.memory.turns import MemoryLeases, MemorySessions, MemorySteps
@@ -27,6 +30,10 @@ class MemoryTransaction:
         self.steps = MemorySteps(tables)
         self.state = MemoryState(tables)
         self.questions = MemoryQuestions(tables)
+        self.branches = MemoryBranches(tables)
+        self.requests = MemoryRequests(tables)
+        self.mail = MemoryMail(tables)
+        self.hooks = MemoryHooks(tables)
 
 
 class MemoryStore:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from kesoku.errors import StoreConflict, StoreReadOnly
+from kesoku.messages.branch import Branch
 from kesoku.messages.lifecycle import Asked, Change, Delivery, Lease, Purpose, Session, Step, TurnFacts
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Record
@@ -117,3 +118,6 @@ class Tables:
         self.steps: Table[tuple[str, int], Step] = Table(self.journal)
         self.state: Table[tuple[str, str], Any] = Table(self.journal)
         self.questions: Table[str, Asked] = Table(self.journal)
+        self.branches: Table[tuple[str, str], Branch] = Table(self.journal)
+        self.branch: Table[str, str] = Table(self.journal)
+        self.requests: Table[str, str] = Table(self.journal)

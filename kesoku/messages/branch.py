@@ -1,0 +1,87 @@
+"""What the model reads of a session: stretches of its records, less what was forgotten, and turns that are kept.
+
+The records themselves stay where they are; whoever clears a conversation, edits a prompt or goes back to an earlier
+try selects other stretches of them (C-16, R-6). A stretch names places in the session (`session_n`), never ids, so a
+branch does not grow with what is said on it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+Span = tuple[int, int | None]
+"""The first and the last place of a stretch; without a last one it takes in whatever comes."""
+
+MAIN = "main"
+"""The branch on which every session begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """One selection of a session's records by name. Spans are in order and do not meet; only the last may be open."""
+
+    session_id: str
+    name: str = MAIN
+    spans: tuple[Span, ...] = ((1, None),)
+    forgotten: frozenset[str] = frozenset()
+    """Ids of messages that stand in the spans and are left out."""
+    pinned: tuple[str, ...] = ()
+    """Turns that are read whether they stand in the spans or not, and that no budget leaves out."""
+    cleared: tuple[Span, ...] | None = None
+    """The spans before the last clearing, which can be taken back."""
+    at: int = 0
+    """When it was selected last, in microseconds."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the whole session."""
+        return self.spans == ((1, None),) and not self.forgotten and not self.pinned
+
+    def covers(self, n: int) -> bool:
+        """Whether a place stands in its spans."""
+        return any(first <= n and (last is None or n <= last) for first, last in self.spans)
+
+    def ending(self, n: int) -> "Branch":
+        """What it holds up to a place; what comes later is not part of it."""
+        return replace(self, spans=_until(self.spans, n))
+
+    def going_on(self, n: int) -> "Branch":
+        """With everything that comes behind a place."""
+        return replace(self, spans=_joined((*_until(self.spans, n), (n + 1, None))))
+
+    def clearing(self, n: int) -> "Branch":
+        """With nothing of what stands up to a place, but what is pinned."""
+        return replace(self, spans=((n + 1, None),), cleared=_until(self.spans, n))
+
+    def restoring(self, n: int) -> "Branch":
+        """With what the last clearing took, if there was one."""
+        if self.cleared is None:
+            return self
+        return replace(self, spans=_joined((*self.cleared, *self.spans)), cleared=None).going_on(n)
+
+    def without(self, ids: Iterable[str], turns: Iterable[str] = ()) -> "Branch":
+        """Without these messages; their turns need not be kept any more if they are named."""
+        gone = frozenset(turns)
+        pinned = tuple(each for each in self.pinned if each not in gone)
+        return replace(self, forgotten=self.forgotten | frozenset(ids), pinned=pinned)
+
+    def keeping(self, turn_id: str, ids: Iterable[str] = ()) -> "Branch":
+        """With a turn pinned; of its messages none is forgotten."""
+        pinned = self.pinned if turn_id in self.pinned else (*self.pinned, turn_id)
+        return replace(self, pinned=pinned, forgotten=self.forgotten - frozenset(ids))
+
+
+def _until(spans: Iterable[Span], n: int) -> tuple[Span, ...]:
+    """The parts of some spans that stand up to a place."""
+    return tuple((first, n if last is None else min(last, n)) for first, last in spans if first <= n)
+
+
+def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Spans in order as few as possible: those that touch are one."""
+    joined: list[Span] = []
+    for first, last in spans:
+        if joined and joined[-1][1] is not None and first <= joined[-1][1] + 1:
+            before, until = joined.pop()
+            last = None if last is None or until is None else max(last, until)
+            first = before
+        joined.append((first, last))
+    return tuple(joined)
