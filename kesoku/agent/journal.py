@@ -5,21 +5,25 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
+from kesoku.agent.basis import Bases, Basis, notes
 from kesoku.agent.budget import Budget
+from kesoku.agent.limits import TurnLimits
 from kesoku.agent.metrics import turn_metrics
+from kesoku.agent.past import past
 from kesoku.agent.seam import joined
 from kesoku.agent.think import Asked
 from kesoku.agent.turn import Turn
 from kesoku.errors import StoreError
 from kesoku.history.codec import replay_state, reply_to_json
 from kesoku.history.sources import SourcesCache, StepSources, encoded
-from kesoku.history.window import window
 from kesoku.messages import make
+from kesoku.messages.branch import Branch
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.kinds import Answer, SystemNote, ToolCall, UserPrompt
 from kesoku.messages.lifecycle import Claim, Fence, Step
 from kesoku.messages.message import Message, same_content
+from kesoku.messages.recent import Recent
 from kesoku.messages.record import Post, Record
 from kesoku.messages.turn import CallBlock, Finish, Reply, TextBlock
 from kesoku.ports import Clock, Drafts, Gateway, Store, Transaction
@@ -47,6 +51,12 @@ class Noted:
     sources: StepSources
     later: Turn
     """The turn with the step, but without its thoughts and calls."""
+    basis: Basis
+    """What its request has in common with others."""
+
+    def keep_basis(self, tx: Transaction) -> None:
+        """Store what requests have in common."""
+        tx.requests.put(self.basis.digest, self.basis.body)
 
 
 class Journal:
@@ -56,11 +66,12 @@ class Journal:
     """
 
     def __init__(
-        self, gateway: Gateway, store: Store, clock: Clock, drafts: Drafts, *, records: int, budget: Budget
+        self, gateway: Gateway, store: Store, clock: Clock, drafts: Drafts, *, limits: TurnLimits, budget: Budget
     ) -> None:
-        self._gateway, self._store, self._clock, self._records = gateway, store, clock, records
+        self._gateway, self._store, self._clock, self._records = gateway, store, clock, limits.history_records
         self._drafts, self._budget = drafts, budget
-        self._sources = SourcesCache()
+        self._sources, self._bases = SourcesCache(), Bases(limits)
+        self._stored = Recent[str]()
 
     async def open(self, claim: Claim) -> Turn:
         """The turn of a claim, as far as it got before: calls that never ended have their synthetic result."""
@@ -73,10 +84,12 @@ class Journal:
     def _opened(self, tx: Transaction, claim: Claim) -> tuple[Turn, bool]:
         """The turn, and whether a call of its session is open."""
         prompt = claim.prompt
+        branch = tx.branches.current(prompt.session_id)
         turn = Turn(
             fence=claim.fence,
             prompt=prompt,
-            past=tuple(self._past(tx, prompt)),
+            past=tuple(self._past(tx, prompt, branch)),
+            branch=branch,
             records=(prompt,),
             steps=(),
             started_at=self._clock.now(),
@@ -88,10 +101,10 @@ class Journal:
             turn = replace(self._current(tx, turn), started_at=next(moves, turn.started_at))
         return turn, bool(tx.messages.open_calls(prompt.session_id))
 
-    def _past(self, tx: Transaction, prompt: Record) -> list[Record]:
+    def _past(self, tx: Transaction, prompt: Record, branch: Branch) -> list[Record]:
         """What a turn looks back on. Behind its prompt stands the end of the turn that ran when it was asked."""
-        turn_id, behind = prompt.id, window(prompt.session_n, self._records)
-        found = tx.messages.past(prompt.session_id, after_n=behind, limit=2 * self._records)
+        turn_id = prompt.id
+        found = past(tx, branch, n=prompt.session_n, records=self._records)
         return [record for record in found if record.turn_id != turn_id]
 
     async def read(self, turn: Turn) -> Turn:
@@ -141,11 +154,11 @@ class Journal:
         """What the model was sent and what it said, to be stored."""
         reply, said = _messages(reply, cut=turn.can_go_on(reply), begun=turn.begun)
         sources, request = encoded(asked.request, turn.id, turn.next_step, self._sources.get(turn.fence.session_id))
-        bound = {"bound": asked.bound} if asked.bound else {}
+        basis = self._bases.of(asked)
         step = Step(
             turn_id=turn.id,
             n=turn.next_step,
-            request=FrozenDict({**request, "digest": asked.request.digest(), **bound}),
+            request=FrozenDict({**request, "digest": asked.request.digest(), **notes(turn, asked, basis)}),
             reply=reply_to_json(reply),
             usage=reply.usage,
             at=self._clock.now(),
@@ -154,7 +167,7 @@ class Journal:
         )
         posts = tuple(self._post(turn, each, step.n) for each in said)
         later = replace(turn, steps=(*turn.steps, step))
-        return Noted(turn=turn, step=step, posts=posts, reply=reply, sources=sources, later=later)
+        return Noted(turn=turn, step=step, posts=posts, reply=reply, sources=sources, later=later, basis=basis)
 
     async def step(self, turn: Turn, asked: Asked, reply: Reply) -> Turn:
         """Store what the model was sent and what it said; the turn with both."""
@@ -173,6 +186,9 @@ class Journal:
         await self._kept(noted, lambda: end(step=noted.step, said=noted.posts))
 
     async def _kept(self, noted: Noted, store: Callable[[], Awaitable[T]]) -> T:
+        if noted.basis.digest not in self._stored:  # before the step that names it
+            await self._retry("store what requests have in common", lambda: self._store.write(noted.keep_basis))
+            self._stored.add(noted.basis.digest)
         stored = await retry(
             "store what the model said",
             store,

@@ -56,9 +56,7 @@ class TurnLoop:
     ) -> None:
         self._clock, self._limits, self._budget = clock, limits or TurnLimits(), budget or Budget()
         self._request = TurnRequest(system=system, tools=tools.specs())
-        self._journal = Journal(
-            gateway, store, clock, drafts, records=self._limits.history_records, budget=self._budget
-        )
+        self._journal = Journal(gateway, store, clock, drafts, limits=self._limits, budget=self._budget)
         self._hooks = Hooks(self._journal, hooks or {}, seconds=self._limits.hook_seconds)
         self._thinker = Thinker(models, drafts)
         self._actor = Actor(
@@ -143,9 +141,10 @@ class TurnLoop:
         request = self._compiled(turn, model)
         allowance = self._budget.allow(turn, model, request)
         if allowance is None:
-            return Asked(model=model.name, request=request)
+            return Asked(model=model.name, request=request, provider=model.provider)
         options = {**request.options, "max_output_tokens": allowance.tokens}
-        return Asked(model=model.name, request=replace(request, options=options), bound=allowance.bound)
+        request = replace(request, options=options)
+        return Asked(model=model.name, request=request, provider=model.provider, bound=allowance.bound)
 
     def _compiled(self, turn: Turn, model: ChatModel) -> CompiledRequest:
         """The request for the next step; after a cut reply with less thinking, which eats the same budget."""
@@ -156,7 +155,11 @@ class TurnLoop:
             (*turn.past, *turn.records),
             turn.steps,
             request,
-            limits=CompileLimits(tool_output=self._limits.tool_output, tokens=self._limits.history_tokens),
+            limits=CompileLimits(
+                tool_output=self._limits.tool_output,
+                tokens=self._limits.history_tokens,
+                pinned=frozenset(turn.branch.pinned),
+            ),
             provider=model.provider,
             active_turn=turn.id,
         )

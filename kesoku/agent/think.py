@@ -28,6 +28,8 @@ class Asked:
 
     model: str
     request: CompiledRequest
+    provider: str = ""
+    """Whose signatures are in it."""
     bound: str = ""
 
 

@@ -8,6 +8,7 @@ from kesoku.agent.seam import open_fence
 from kesoku.history.block import is_blocked
 from kesoku.history.codec import reply_from_json
 from kesoku.history.pair import open_calls, results
+from kesoku.messages.branch import Branch
 from kesoku.messages.lifecycle import Expense, Fence, Step
 from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import Finish, Reply, TextBlock, Usage
@@ -25,6 +26,8 @@ class Turn:
     """The prompt that opened it."""
     past: tuple[Record, ...]
     """The latest records of the session that belong to other turns."""
+    branch: Branch
+    """What of the session was selected when the turn was read."""
     records: tuple[Record, ...]
     """Everything that belongs to this turn, by seq."""
     steps: tuple[Step, ...]

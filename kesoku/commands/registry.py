@@ -3,7 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kesoku.adapter.command import CommandSpec, Invocation
+from kesoku.adapter.command import Argument, CommandSpec, Invocation
+from kesoku.errors import CommandMisused
 
 Run = Callable[[Invocation], Awaitable[str | None]]
 
@@ -33,4 +34,25 @@ class Registry:
         command = self._commands[invocation.name]
         if command.admin and not invocation.admin:
             return f"Only an admin of this bot may use /{invocation.name}."
+        _check(command.spec, invocation)
         return await command.run(invocation)
+
+
+def usage(spec: CommandSpec) -> str:
+    """How a command is given: `/pin MESSAGE`, `/clear [undo]`."""
+    return " ".join([f"/{spec.name}", *map(_shown, spec.arguments)])
+
+
+def _shown(argument: Argument) -> str:
+    word = "|".join(argument.choices) or argument.name.upper()
+    return word if argument.required else f"[{word}]"
+
+
+def _check(spec: CommandSpec, invocation: Invocation) -> None:
+    """Raises CommandMisused where a needed argument is missing, or is none of its choices."""
+    for each in spec.arguments:
+        given = str(invocation.arguments.get(each.name) or "").strip()
+        if not given and each.required:
+            raise CommandMisused(usage=usage(spec), why=f"What is the {each.name}?")
+        if given and each.choices and given not in each.choices:
+            raise CommandMisused(usage=usage(spec), why=f"{given!r} is none of {', '.join(each.choices)}.")

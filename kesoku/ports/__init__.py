@@ -4,6 +4,7 @@ The wings (store, gateway, agent, adapter, llm) never import each other; they me
 """
 
 from kesoku.ports.agent import Approver, ChatModel, Clock, Drafts
+from kesoku.ports.archive import Archive
 from kesoku.ports.branch import BranchStore, RequestStore
 from kesoku.ports.finding import Finding, Severity
 from kesoku.ports.gateway import Gateway, Subscription
@@ -24,6 +25,7 @@ from kesoku.ports.store import (
 
 __all__ = [
     "Approver",
+    "Archive",
     "BranchStore",
     "ChatModel",
     "Clock",

@@ -25,6 +25,7 @@ from kesoku.messages.lifecycle import (
 )
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post, Record
+from kesoku.ports.archive import Archive
 from kesoku.ports.branch import BranchStore, RequestStore
 from kesoku.ports.hook import HookStore
 from kesoku.ports.mail import MailStore
@@ -59,6 +60,10 @@ class MessageStore(Protocol):
 
         Raises VersionConflict: `message.version` is not the stored one plus 1. UnknownMessage: no such id.
         """
+        ...
+
+    def nth(self, session_id: str, n: int) -> Record | None:
+        """The record at a place of a session (`session_n`)."""
         ...
 
     def supersede(self, message_id: str, *, by: str) -> None:
@@ -363,6 +368,11 @@ class Transaction(Protocol):
     @property
     def questions(self) -> QuestionStore:
         """Open questions."""
+        ...
+
+    @property
+    def archive(self) -> Archive:
+        """What messages said before."""
         ...
 
     @property

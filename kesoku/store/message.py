@@ -82,6 +82,7 @@ SESSION = Statement(
     .order_by(_m.session_n)
     .limit(param("limit"))
 )
+NTH = Statement(records().where(_m.session_id == param("session_id"), _m.session_n == param("n")))
 TAIL = Statement(
     records().where(_m.session_id == param("session_id")).order_by(_m.session_n.desc()).limit(param("limit"))
 )
@@ -193,6 +194,11 @@ class SqlMessageStore:
         """Bind keys that are free."""
         for key in keys:
             self._link.change(BIND_KEY, chatbot_id=chatbot_id, key=key, message_id=message_id)
+
+    def nth(self, session_id: str, n: int) -> Record | None:
+        """The record at a place of a session."""
+        row = self._link.row(NTH, session_id=session_id, n=n)
+        return None if row is None else record_of(row)
 
     def rewrite(self, message: Message, *, actor: str, at: int) -> Record:
         """Store the next version, keep the one before."""

@@ -1,5 +1,6 @@
 """One unit of work in SQL: all repositories over one connection."""
 
+from kesoku.store.archive import SqlArchive
 from kesoku.store.branch import SqlBranchStore, SqlRequestStore
 from kesoku.store.cache import RecordCache
 from kesoku.store.delivery import SqlDeliveryStore
@@ -29,6 +30,7 @@ class SqlTransaction:
         self.steps = SqlStepStore(link)
         self.state = SqlStateStore(link)
         self.questions = SqlQuestionStore(link)
+        self.archive = SqlArchive(link)
         self.branches = SqlBranchStore(link)
         self.requests = SqlRequestStore(link)
         self.mail = SqlMailStore(link)

@@ -183,6 +183,11 @@ class MessageContract:
         ]
         assert read == [records, records[1:3], records[3:], records, []]
 
+    async def test_a_record_is_found_by_its_place(self, store: Store) -> None:
+        posts = await store.write(add(prompt(), prompt()))
+        assert await store.read(lambda tx: [tx.messages.nth("s1", n) for n in range(4)]) == [None, *posts, None]
+        assert await store.read(lambda tx: tx.messages.nth("none", 1)) is None
+
     async def test_the_past_is_the_session_as_it_stands(self, store: Store) -> None:
         # D-051
         (first, *_) = await store.write(add(*(prompt(str(n)) for n in range(4)), *map(said, (call(), call()))))

@@ -18,7 +18,9 @@ import pytest
 from kesoku.errors import StoreClosed, StoreReadOnly
 from kesoku.messages import make
 from kesoku.ports import Store, Transaction
+from kesoku.testing.archive_contract import ArchiveContract
 from kesoku.testing.branch_contract import BranchContract
+from kesoku.testing.hook_contract import HookContract
 from kesoku.testing.ledger_contract import LedgerContract
 from kesoku.testing.message_contract import MessageContract
 from kesoku.testing.store_material import HERE, add, ids, prompt
@@ -46,7 +48,7 @@ def count_to(number: int) -> Callable[[Transaction], None]:
     return lambda tx: tx.state.set("contract", "n", number)
 
 
-class StoreContract(MessageContract, TurnContract, LedgerContract, BranchContract):
+class StoreContract(MessageContract, TurnContract, LedgerContract, ArchiveContract, BranchContract, HookContract):
     """The behaviour of the ports in kesoku.ports.store."""
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -13,6 +13,8 @@ pytest.register_assert_rewrite(
     "kesoku.testing.turn_contract",
     "kesoku.testing.ledger_contract",
     "kesoku.testing.branch_contract",
+    "kesoku.testing.hook_contract",
+    "kesoku.testing.archive_contract",
 )
 
 

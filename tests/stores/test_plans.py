@@ -11,7 +11,7 @@ from sqlalchemy import select
 from kesoku.messages.lifecycle import DeliveryState, Serving
 from kesoku.messages.record import Address
 from kesoku.ports import Transaction
-from kesoku.store import delivery, event, lease, message, question, session, state, step
+from kesoku.store import delivery, event, hook, lease, message, question, session, state, step
 from kesoku.store.columns import METADATA
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement
@@ -20,7 +20,7 @@ from kesoku.testing.store_material import add, prompt
 from kesoku.testing.sync_store import SyncStore
 
 ROWS = 50_000
-MODULES = (delivery, event, lease, message, question, session, state, step)
+MODULES = (delivery, event, hook, lease, message, question, session, state, step)
 HOT = {
     "message.INSERT",
     "event.WRITE",
@@ -117,6 +117,7 @@ INDEXES = {
     "step.SPENT": "steps_paid",
     "step.EXPENSE": "turns_of_session",
     "question.OPEN": "questions_open",
+    "hook.DUE": "hook_failures_due",
     **{f"delivery.BY_STATE.{each}.in_channel": f"deliveries_{each}" for each in OPEN_STATES},
 }
 

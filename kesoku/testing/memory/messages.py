@@ -77,6 +77,11 @@ class MemoryMessages:
             if (chatbot_id, key) not in self._tables.keys:
                 self._tables.keys.put((chatbot_id, key), message_id)
 
+    def nth(self, session_id: str, n: int) -> Record | None:
+        """See the port."""
+        found = self._tables.places.get((session_id, n))
+        return self.get(found) if found else None
+
     def rewrite(self, message: Message, *, actor: str, at: int) -> Record:
         """See the port."""
         stored = self._must(message.id)

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from kesoku.errors import StoreClosed
 from kesoku.ports import Transaction
+from kesoku.testing.memory.archive import MemoryArchive
 from kesoku.testing.memory.branches import MemoryBranches, MemoryRequests
 from kesoku.testing.memory.hooks import MemoryHooks
 from kesoku.testing.memory.ledger import MemoryDeliveries, MemoryQuestions, MemoryState
@@ -30,6 +31,7 @@ class MemoryTransaction:
         self.steps = MemorySteps(tables)
         self.state = MemoryState(tables)
         self.questions = MemoryQuestions(tables)
+        self.archive = MemoryArchive(tables)
         self.branches = MemoryBranches(tables)
         self.requests = MemoryRequests(tables)
         self.mail = MemoryMail(tables)

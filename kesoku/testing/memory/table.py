@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from kesoku.errors import StoreConflict, StoreReadOnly
 from kesoku.messages.branch import Branch
+from kesoku.messages.hook_failure import HookFailure
 from kesoku.messages.lifecycle import Asked, Change, Delivery, Lease, Purpose, Session, Step, TurnFacts
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Record
@@ -121,3 +122,4 @@ class Tables:
         self.branches: Table[tuple[str, str], Branch] = Table(self.journal)
         self.branch: Table[str, str] = Table(self.journal)
         self.requests: Table[str, str] = Table(self.journal)
+        self.hook_failures: Table[tuple[str, int], HookFailure] = Table(self.journal)
