@@ -9,6 +9,7 @@ from typing import Any
 from kesoku.errors import AlreadyAnswered, Deposed
 from kesoku.gateway import turn
 from kesoku.gateway.admission import home, own_turn, stored
+from kesoku.gateway.choosing import select
 from kesoku.gateway.claiming import Claiming
 from kesoku.gateway.crash import charged
 from kesoku.gateway.intake import Intake
@@ -21,10 +22,10 @@ from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.kinds import Answer, Notice, ToolResult
-from kesoku.messages.lifecycle import Change, Claim, Fence, Interruption, Serving, Step
+from kesoku.messages.lifecycle import Change, Claim, Fence, Interruption, Selected, Serving, Step
 from kesoku.messages.message import Message
 from kesoku.messages.record import Post, Record
-from kesoku.ports import Clock, Store, Subscription, Transaction
+from kesoku.ports import Choose, Clock, Store, Subscription, Transaction
 
 
 class StoreGateway:
@@ -215,6 +216,13 @@ class StoreGateway:
             return Interruption(session_id=session_id, interrupted=ended, withdrawn=withdrawn, posted=posted)
 
         return await self._store.write(operation)
+
+    async def select(
+        self, session_id: str, choose: Choose, *, by: str, reason: str, posts: Sequence[Post] = ()
+    ) -> Selected:
+        """Choose what the model reads of a session, and go on from there."""
+        act, mint = Act(actor=by, reason=reason, at=self._clock.now()), cache(make.interrupted_result)
+        return await self._store.write(lambda tx: select(tx, session_id, choose, act, mint, posts))
 
     async def repair(self, fence: Fence) -> list[Record]:
         """Give every call that an earlier turn left open a synthetic result."""

@@ -61,9 +61,12 @@ class Writer:
         pieces = tuple(piece for each in rounds for piece in self._round(each))
         return Chapter(
             pieces=pieces,
-            kept=active or any(each.record.kind == "summary" for each in entries),
+            kept=active or self._is_kept(entries),
             weight=sum(map(weight, pieces[:1] if active else pieces)),
         )
+
+    def _is_kept(self, entries: Sequence[Placed]) -> bool:
+        return entries[0].turn_id in self.style.pinned or any(each.record.kind == "summary" for each in entries)
 
     def _round(self, entries: Sequence[Placed]) -> Iterator[Turn]:
         """Calls are followed by their results, and an answer comes after both."""

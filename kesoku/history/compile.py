@@ -48,6 +48,8 @@ class CompileLimits:
     """Estimated tokens of the history up to the active turn's prompt; beyond it the oldest turns are left out.
 
     What the active turn adds is not counted, so that the cut stays where it is for all of its steps. None: no bound."""
+    pinned: frozenset[str] = frozenset()
+    """Turns that are never left out."""
 
 
 def compile_turns(
@@ -66,7 +68,7 @@ def compile_turns(
     `provider` only if it gave them. Raises SelectionInvalid.
     """
     limits = limits or CompileLimits()
-    style = block.Style(provider=provider, tool_output=limits.tool_output)
+    style = block.Style(provider=provider, tool_output=limits.tool_output, pinned=limits.pinned)
     arrived = tuple(sorted(records, key=attrgetter("seq")))
     prefix, order = (NOTHING, placed(arrived)) if selection is not None else _begun(arrived, style, active_turn)
     chosen = _visible(order, active_turn) if selection is None else _selected(order, selection)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
 
+from kesoku.messages.branch import Branch
 from kesoku.messages.content import Question
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import EMPTY, FrozenDict
@@ -107,6 +108,15 @@ class Interruption:
     interrupted: tuple[Record, ...]
     withdrawn: tuple[Record, ...] = ()
     posted: Record | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected:
+    """The branch that a session goes on with, what was stopped for it, and the prompts that go on."""
+
+    branch: Branch
+    interrupted: tuple[Record, ...]
+    posted: tuple[Record, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from kesoku.ports.agent import Approver, ChatModel, Clock, Drafts
 from kesoku.ports.archive import Archive
 from kesoku.ports.branch import BranchStore, RequestStore
 from kesoku.ports.finding import Finding, Severity
-from kesoku.ports.gateway import Gateway, Subscription
+from kesoku.ports.gateway import Choose, Gateway, Subscription
 from kesoku.ports.hook import HookStore
 from kesoku.ports.mail import MailStore
 from kesoku.ports.store import (
@@ -28,6 +28,7 @@ __all__ = [
     "Archive",
     "BranchStore",
     "ChatModel",
+    "Choose",
     "Clock",
     "DeliveryStore",
     "Drafts",

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
+from kesoku.messages.branch import Branch
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.kinds import ToolResult
 from kesoku.messages.lifecycle import (
@@ -11,11 +12,16 @@ from kesoku.messages.lifecycle import (
     Claim,
     Fence,
     Interruption,
+    Selected,
     Serving,
     Step,
 )
 from kesoku.messages.message import Message
 from kesoku.messages.record import Post, Record
+from kesoku.ports.store import Transaction
+
+Choose = Callable[[Transaction, Branch, int], Branch]
+"""(transaction, the branch that is left, the last place of the session) -> the one to go on with. May run twice."""
 
 
 class Subscription(Protocol):
@@ -115,6 +121,15 @@ class Gateway(Protocol):
 
         With `queued` what waits behind it is interrupted in the same moment. Idempotent: with nothing running only
         `post` is stored.
+        """
+        ...
+
+    async def select(
+        self, session_id: str, choose: Choose, *, by: str, reason: str, posts: Sequence[Post] = ()
+    ) -> Selected:
+        """Choose what the model reads of a session from now on, and go on from there with `posts`, if there are any.
+
+        What runs and what waits there is interrupted first, in the same commit: it belongs to what is left behind.
         """
         ...
 

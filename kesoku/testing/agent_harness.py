@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +12,9 @@ from kesoku.agent.dispatcher import Dispatcher, DispatchLimits
 from kesoku.agent.hook import Hook
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.loop import TurnLoop
+from kesoku.agent.replay import replay
 from kesoku.agent.worker import Worker
+from kesoku.errors import StoreError
 from kesoku.gateway import BusyPolicy, StoreGateway
 from kesoku.messages.content import Attachment
 from kesoku.messages.enums import MessageStatus
@@ -51,13 +53,15 @@ class AgentHarness(GatewayHarness):
         staging: Staging | None = None,
         clock: VirtualClock | None = None,
         poll: float = 1.0,
+        replays: bool = True,
     ) -> None:
-        """Without `staging`, files that tools return stay where they are."""
+        """Without `staging`, files that tools return stay where they are. `replays`: at the end of work every request
+        must come out of the log as it was sent."""
         super().__init__(store or MemoryStore(rerun=True), policy=policy, clock=clock, poll=poll)
         self.models = models
         self.tools = Toolbox(tools, policies)
         self.hooks, self.limits, self.dispatch, self.secrets = hooks, limits, dispatch, secrets
-        self.budget, self.staging = budget, staging
+        self.budget, self.staging, self.replays = budget, staging, replays
         self.drafts, self.approver = RecordingDrafts(), ScriptedApprover()
 
     def loop(self, gateway: StoreGateway | None = None) -> TurnLoop:
@@ -93,9 +97,22 @@ class AgentHarness(GatewayHarness):
             dispatcher.stop()
             async with asyncio.timeout(PATIENCE):
                 await task
+            if self.replays:
+                with suppress(StoreError):  # a store that is gone for good cannot be asked
+                    await self.check_replays()
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+    async def check_replays(self) -> None:
+        """Raise unless every request that was ever sent here can be made again from the log, byte for byte (D-051)."""
+        changes = await self.events()
+        turns = dict.fromkeys(each.record.turn_id for each in changes if each.record.turn_id)
+        for turn_id in turns:
+            if await self.store.read(lambda tx, turn_id=turn_id: tx.steps.of(turn_id)):
+                found = await self.store.read(lambda tx, turn_id=turn_id: replay(tx, turn_id))
+                if wrong := [each.step.n for each in found if not each.is_same]:
+                    raise AssertionError(f"steps {wrong} of turn {turn_id} cannot be compiled again as they were sent")
 
     async def until(self, record: Record | str, *statuses: MessageStatus) -> Record:
         """The record, once it stands in one of `statuses`."""

@@ -1,0 +1,117 @@
+"""The requests of a turn once more, from the log alone, and whether they are what the model was sent (D-051).
+
+Branch, limits, system prompt and tools are taken as each step noted them; messages in the version that was sent. So
+nothing that happened later shows: other turns, edits, another configuration.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from kesoku.agent.basis import branch_of, limits_of, request_of
+from kesoku.agent.past import past
+from kesoku.errors import NotPossible
+from kesoku.history.compile import compile_turns
+from kesoku.history.sources import Sources, sources_of
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.freeze import thaw
+from kesoku.messages.lifecycle import Step
+from kesoku.messages.record import Record
+from kesoku.messages.turn import CompiledRequest
+from kesoku.ports import Transaction
+
+_SAID = {"thought", "tool_call", "answer"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """One step, compiled again."""
+
+    step: Step
+    request: CompiledRequest | None
+    """None where the step did not note enough, as those before the schema of version 4."""
+
+    @property
+    def logged(self) -> str:
+        """The hash of what was sent."""
+        return str(self.step.request.get("digest", ""))
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the bytes are the same."""
+        return self.request is not None and self.request.digest() == self.logged
+
+
+def replay(tx: Transaction, turn_id: str) -> list[Replay]:
+    """Every step of a turn, compiled again.
+
+    Raises NotPossible: the turn took no step.
+    """
+    steps = tx.steps.of(turn_id)
+    opener = tx.messages.get(turn_id)
+    if opener is None or not steps:
+        raise NotPossible(what="replay this", why="no model was asked in its turn")
+    return [Replay(step=step, request=_request(tx, opener, steps[: step.n])) for step in steps]
+
+
+def _request(tx: Transaction, opener: Record, steps: Sequence[Step]) -> CompiledRequest | None:
+    """What the last of these steps was sent."""
+    step = steps[-1]
+    body = tx.requests.get(str(step.request.get("basis", "")))
+    if body is None:
+        return None
+    branch = branch_of(opener.session_id, step.request.get("branch"))
+    sources = sources_of(step, lambda turn_id, n: tx.steps.of(turn_id)[n - 1])
+    turn = tx.messages.turn(opener.id)
+    said = next((each for each in turn if each.kind in _SAID and each.round >= step.n), None)
+    here = [each for each in turn if each.round <= step.n and (said is None or each.seq < said.seq)]
+    looked = past(tx, branch, n=opener.session_n, records=body["records"])
+    before = [each for each in looked if each.turn_id != opener.id and (said is None or each.seq < said.seq)]
+    waited = _waited(tx, before, sources, _opened(tx, opener, said))
+    return compile_turns(
+        _as_sent(tx, [*(each for each in before if _root(each) not in waited), *here], sources),
+        steps[:-1],
+        request_of(body, thaw(step.request.get("options", {}))),
+        limits=limits_of(body, branch),
+        provider=body["provider"],
+        active_turn=opener.id,
+    )
+
+
+def _root(record: Record) -> str:
+    return record.turn_id or record.id
+
+
+def _opened(tx: Transaction, opener: Record, said: Record | None) -> int:
+    """The event with which the turn was claimed before it said this: then its past was read."""
+    until = None if said is None else tx.events.of(said.id)[0].seq
+    claims = (each.seq for each in tx.events.of(opener.id) if each.after is MessageStatus.PROCESSING)
+    return max((seq for seq in claims if until is None or seq < until), default=0)
+
+
+def _waited(tx: Transaction, before: Sequence[Record], sources: Sources, opened: int) -> set[str]:
+    """Turns that waited when the past was read, and ran later. What was read of a turn says that it is none."""
+    read = {source for source, _ in sources}
+    turns = {_root(each) for each in before}
+    doubtful = turns - {_root(each) for each in before if each.id in read}
+    return {each for each in doubtful if _status(tx, each, opened) is MessageStatus.PENDING_AGENT}
+
+
+def _status(tx: Transaction, message_id: str, until: int) -> MessageStatus | None:
+    """Where a message stood at an event."""
+    stood = [each.after for each in tx.events.of(message_id) if each.seq < until and each.after is not None]
+    return stood[-1] if stood else None
+
+
+def _as_sent(tx: Transaction, records: Iterable[Record], sources: Sources) -> list[Record]:
+    """The records with the bodies that were sent; results that a later one replaced count again."""
+    versions = dict(sources)
+    return [_version(tx, each, versions.get(each.id)) for each in records]
+
+
+def _version(tx: Transaction, record: Record, version: int | None) -> Record:
+    if version is None:
+        return record
+    if version != record.message.version:
+        known = {each.version: each for each in tx.archive.versions(record.id)}
+        record = replace(record, message=known.get(version, record.message))
+    return replace(record, superseded_by=None)
