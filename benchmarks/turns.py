@@ -162,7 +162,7 @@ async def at_work(path: Path) -> AsyncIterator[StoreGateway]:
             drafts=drafts,
             context=_unused,
             keep=_unused,
-            system="Be brief.",
+            request=TurnRequest(system="Be brief."),
         )
         worker, limits = Worker(loop, drafts), DispatchLimits(turns=2 * SESSIONS)
         dispatcher = Dispatcher(gateway, SERVED, worker, clock, owner="benchmark", limits=limits)

@@ -38,7 +38,8 @@ class CommandSpec:
 class Invocation:
     """Someone gave a command; `arguments` by the names in its spec, those left out are missing.
 
-    `admin` says whether the person is an admin here; `catch_up` that it was given while the bot was down.
+    `admin` says whether the person is an admin here; `catch_up` that it was given while the bot was down. `keys` are the
+    platform's ids of it: what is stored with them is stored once.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Invocation:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     admin: bool = False
     catch_up: bool = False
+    keys: tuple[str, ...] = ()
 
 
 class CommandRegistry(Protocol):

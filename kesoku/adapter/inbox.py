@@ -302,7 +302,7 @@ class GatewayInbox:
             return await self._tell(event, f"There is no command /{printable_name(invocation.name)}.{hint}", keys=keys)
         admin = self.access.allowed(event.principal, event.address, APPROVE)
         try:
-            reply = await self._commands.run(replace(invocation, admin=admin))
+            reply = await self._commands.run(replace(invocation, admin=admin, keys=tuple(keys)))
         except KesokuError as error:
             reply = str(error)
         return await self._tell(event, reply, keys=keys) if reply else []

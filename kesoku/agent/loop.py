@@ -48,14 +48,14 @@ class TurnLoop:
         drafts: Drafts,
         context: Callable[[Record], ToolContext],
         keep: Keep,
-        system: str,
+        request: TurnRequest,
         hooks: Mapping[str, Hook] | None = None,
         limits: TurnLimits | None = None,
         budget: Budget | None = None,
         admins_only: Callable[[Address], bool] = everywhere,
     ) -> None:
         self._clock, self._limits, self._budget = clock, limits or TurnLimits(), budget or Budget()
-        self._request = TurnRequest(system=system, tools=tools.specs())
+        self._request = request
         self._journal = Journal(gateway, store, clock, drafts, limits=self._limits, budget=self._budget)
         self._hooks = Hooks(self._journal, hooks or {}, seconds=self._limits.hook_seconds)
         self._thinker = Thinker(models, drafts)

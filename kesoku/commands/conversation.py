@@ -1,11 +1,11 @@
 """Commands about the conversation itself: /help, /stop, /new, /status, /system."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from kesoku.adapter.command import CommandSpec, Invocation
 from kesoku.agent.budget import Budget
 from kesoku.commands.bill import bill
-from kesoku.commands.registry import SlashCommand
+from kesoku.commands.registry import SlashCommand, command, usage
 from kesoku.messages.lifecycle import Lease, Session
 from kesoku.messages.record import Address, Record
 from kesoku.ports import Clock, Gateway, Store, Transaction
@@ -27,23 +27,21 @@ class Conversation:
         self._gateway, self._store, self._clock, self._model = gateway, store, clock, model
         self._system, self._budget = system, budget or Budget()
 
-    def commands(self) -> tuple[SlashCommand, ...]:
-        """All of them; /help lists exactly these."""
+    def commands(self, *more: SlashCommand) -> tuple[SlashCommand, ...]:
+        """All of them, and `more` behind them; /help lists exactly these."""
         listed = (
-            SlashCommand(spec=CommandSpec(name="stop", description="stop what is running here"), run=self.stop),
-            SlashCommand(spec=CommandSpec(name="new", description="start a new conversation"), run=self.new),
-            SlashCommand(spec=CommandSpec(name="status", description="say what is going on"), run=self.status),
-            SlashCommand(
-                spec=CommandSpec(name="system", description="show the system prompt"), run=self.system, admin=True
-            ),
+            command("stop", "stop what is running here", self.stop),
+            command("new", "start a new conversation", self.new),
+            command("status", "say what is going on", self.status),
+            command("system", "show the system prompt", self.system, admin=True),
+            *more,
         )
-        spec = CommandSpec(name="help", description="list the commands")
-        text = _help((spec, *(each.spec for each in listed)))
 
         async def show_help(_: Invocation) -> str:
-            return text
+            return _help(each.spec for each in (helping, *listed))
 
-        return (SlashCommand(spec=spec, run=show_help), *listed)
+        helping = command("help", "list the commands", show_help)
+        return (helping, *listed)
 
     async def stop(self, invocation: Invocation) -> str:
         """End the running turn of this channel, with what was queued behind it."""
@@ -81,8 +79,8 @@ class Conversation:
         return f"{self._system.message.author}:\n\n{self._system.message.rendered}"
 
 
-def _help(specs: Sequence[CommandSpec]) -> str:
-    return "\n".join(f"- `/{spec.name}`: {spec.description}" for spec in specs)
+def _help(specs: Iterable[CommandSpec]) -> str:
+    return "\n".join(f"- `{usage(spec)}`: {spec.description}" for spec in specs)
 
 
 def _fresh(tx: Transaction, address: Address, at: int) -> Session:

@@ -2,12 +2,16 @@
 
 import re
 
-from kesoku.errors import NoConversation, NoSuchMessage
+from kesoku.adapter.command import Invocation
+from kesoku.errors import NoConversation, NoSuchMessage, NotPossible
 from kesoku.messages.lifecycle import Session
 from kesoku.messages.record import Address, Record
 from kesoku.ports import Transaction
+from kesoku.render import printable_name
 
-_NUMBER = re.compile(r"#?(\d{1,9})")
+_WORDS = 60
+"""Columns of the first words of a message in a list."""
+_NUMBER = re.compile(r"#?([0-9]{1,9})")
 
 
 def session_here(tx: Transaction, address: Address) -> Session:
@@ -33,3 +37,34 @@ def message_here(tx: Transaction, session: Session, given: str) -> Record:
 def label(record: Record) -> str:
     """How people name a message of the conversation in which they are."""
     return f"#{record.session_n}"
+
+
+def what(record: Record) -> str:
+    """What a message is, in words: `prompt of Ada`, `call of read_file`."""
+    message = record.message
+    match record.kind:
+        case "user_prompt":
+            return f"prompt of {printable_name(message.author)}"
+        case "tool_call":
+            return f"call of {printable_name(message.content.tool)}"
+        case "tool_result":
+            return f"result of {printable_name(message.content.tool)}"
+    return record.kind.replace("_", " ")
+
+
+def first_words(record: Record) -> str:
+    """The beginning of what a message says, in one line that Markdown leaves alone."""
+    text = getattr(record.message.content, "summary", "") or text_of(record)
+    return f"`{printable_name(text, _WORDS)}`" if text.strip() else "(no text)"
+
+
+def text_of(record: Record) -> str:
+    """What a message says, without its pictures."""
+    rendered = record.message.rendered
+    return rendered if isinstance(rendered, str) else str(rendered[0].get("text", ""))
+
+
+def own(invocation: Invocation, record: Record, verb: str) -> None:
+    """Raise NotPossible unless the person wrote this message, or is an admin."""
+    if not invocation.admin and record.message.user_id != invocation.principal.user_id:
+        raise NotPossible(what=f"{verb} {label(record)}", why="somebody else wrote it; an admin can")

@@ -19,6 +19,11 @@ class SlashCommand:
     """Whether only admins may give it."""
 
 
+def command(name: str, description: str, run: Run, *arguments: Argument, admin: bool = False) -> SlashCommand:
+    """One command."""
+    return SlashCommand(spec=CommandSpec(name=name, description=description, arguments=arguments), run=run, admin=admin)
+
+
 class Registry:
     """All commands by name; implements `CommandRegistry` of the adapter room."""
 

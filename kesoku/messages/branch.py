@@ -48,6 +48,10 @@ class Branch:
         """With everything that comes behind a place."""
         return replace(self, spans=_joined((*_until(self.spans, n), (n + 1, None))))
 
+    def adding(self, places: Iterable[int]) -> "Branch":
+        """With single places that stand behind its last span."""
+        return replace(self, spans=_joined((*self.spans, *((n, n) for n in places))))
+
     def clearing(self, n: int) -> "Branch":
         """With nothing of what stands up to a place, but what is pinned."""
         return replace(self, spans=((n + 1, None),), cleared=_until(self.spans, n))

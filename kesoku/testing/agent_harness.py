@@ -19,7 +19,7 @@ from kesoku.gateway import BusyPolicy, StoreGateway
 from kesoku.messages.content import Attachment
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
-from kesoku.messages.turn import MediaBlock
+from kesoku.messages.turn import MediaBlock, TurnRequest
 from kesoku.ports import ChatModel, Store
 from kesoku.testing.clock import VirtualClock
 from kesoku.testing.fakes import RecordingDrafts, ScriptedApprover
@@ -76,7 +76,7 @@ class AgentHarness(GatewayHarness):
             drafts=self.drafts,
             context=self._context,
             keep=self._keep,
-            system="be kind",
+            request=TurnRequest(system="be kind", tools=self.tools.specs()),
             hooks=self.hooks,
             limits=self.limits,
             budget=self.budget,

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from kesoku.errors import StoreError, StoreFailed, StoreFull, StoreLocked, StoreReadOnly
 from kesoku.ports import Clock, Store, Transaction
@@ -135,6 +135,14 @@ class FaultyStore:
     async def read(self, operation: Callable[[Transaction], T]) -> T:
         """See the port."""
         return await self._run(self._store.read, operation, reads=True)
+
+    async def scrub(self) -> None:
+        """See the port. Its faults go by the name of this method."""
+
+        async def scrub(_: Callable[[Transaction], None]) -> None:
+            await self._store.scrub()
+
+        await self._run(scrub, cast("Callable[[Transaction], None]", self.scrub))
 
     def on_commit(self, callback: Callable[[], None]) -> Callable[[], None]:
         """See the port."""

@@ -22,6 +22,7 @@ from kesoku.testing.archive_contract import ArchiveContract
 from kesoku.testing.branch_contract import BranchContract
 from kesoku.testing.hook_contract import HookContract
 from kesoku.testing.ledger_contract import LedgerContract
+from kesoku.testing.mail_contract import MailContract
 from kesoku.testing.message_contract import MessageContract
 from kesoku.testing.store_material import HERE, add, ids, prompt
 from kesoku.testing.turn_contract import TurnContract
@@ -48,7 +49,9 @@ def count_to(number: int) -> Callable[[Transaction], None]:
     return lambda tx: tx.state.set("contract", "n", number)
 
 
-class StoreContract(MessageContract, TurnContract, LedgerContract, ArchiveContract, BranchContract, HookContract):
+class StoreContract(
+    MessageContract, TurnContract, LedgerContract, ArchiveContract, BranchContract, HookContract, MailContract
+):
     """The behaviour of the ports in kesoku.ports.store."""
 
     def __init_subclass__(cls, **options: Any) -> None:

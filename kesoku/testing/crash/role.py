@@ -14,7 +14,7 @@ from kesoku.agent.worker import Worker
 from kesoku.messages.content import Attachment
 from kesoku.messages.lifecycle import Claim, Fence, Serving
 from kesoku.messages.record import EVERY_CHANNEL, Address, Post, Record
-from kesoku.messages.turn import MediaBlock
+from kesoku.messages.turn import MediaBlock, TurnRequest
 from kesoku.ports import Gateway
 from kesoku.testing.adapter_runner import AdapterRunner
 from kesoku.testing.crash.actor import Actor, ProcessSpec, Role
@@ -131,16 +131,17 @@ def _loop(actor: Actor, gateway: Gateway) -> TurnLoop:
             now=lambda: datetime.fromtimestamp(actor.clock.now() / 1e6, UTC),
         )
 
+    tools = Toolbox(actor.wiring.tools(actor.watch))
     return TurnLoop(
         gateway,
         actor.store,
         actor.clock,
         [actor.wiring.model(actor.watch)],
-        Toolbox(actor.wiring.tools(actor.watch)),
+        tools,
         approver=Approvals(actor.store, actor.clock),
         drafts=DraftBoard(),
         context=context,
         keep=keep,
-        system="be kind",
+        request=TurnRequest(system="be kind", tools=tools.specs()),
         limits=TurnLimits(approval_seconds=_PATIENCE),
     )

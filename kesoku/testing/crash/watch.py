@@ -149,6 +149,10 @@ class WatchedStore:
         """Run on a snapshot."""
         return await self._store.read(operation)
 
+    async def scrub(self) -> None:
+        """Leave nothing but what is stored."""
+        await self._store.scrub()
+
     def on_commit(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call back after commits."""
         return self._store.on_commit(callback)

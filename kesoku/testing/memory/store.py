@@ -31,10 +31,10 @@ class MemoryTransaction:
         self.steps = MemorySteps(tables)
         self.state = MemoryState(tables)
         self.questions = MemoryQuestions(tables)
-        self.archive = MemoryArchive(tables)
         self.branches = MemoryBranches(tables)
         self.requests = MemoryRequests(tables)
         self.mail = MemoryMail(tables)
+        self.archive = MemoryArchive(tables, self.messages, self.mail)
         self.hooks = MemoryHooks(tables)
 
 
@@ -76,6 +76,10 @@ class MemoryStore:
         """See the port."""
         await self._turn()
         return operation(self._transaction)
+
+    async def scrub(self) -> None:
+        """See the port. What was overwritten in memory is gone."""
+        await self._turn()
 
     def on_commit(self, callback: Callable[[], None]) -> Callable[[], None]:
         """See the port."""

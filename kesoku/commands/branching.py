@@ -1,0 +1,246 @@
+"""Other ways that a conversation could have gone on: /branch, /fork, /edit, /retry (C-16, D-031).
+
+The messages stay where they are. A branch selects those that came before, and what is said on it; /edit and /retry say
+the prompt once more, as a new message that names the old one as its origin.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kesoku.adapter.command import Argument, Invocation
+from kesoku.commands.here import first_words, label, message_here, own, session_here
+from kesoku.commands.registry import SlashCommand, command
+from kesoku.errors import CommandMisused, NotPossible
+from kesoku.messages.branch import Branch
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.lifecycle import Session
+from kesoku.messages.message import Message
+from kesoku.messages.record import Post, Record
+from kesoku.ports import Clock, Gateway, Store, Transaction
+from kesoku.render.header import is_headed
+
+_LATE = 1_000
+"""Records behind a prompt among which the end of earlier turns is looked for."""
+_SHOWN = 20
+"""Branches that are listed."""
+_NEAR = 100
+"""Records at the end of a branch among which the last one that somebody said is looked for."""
+_MESSAGE = Argument(name="message", description="its number, as /context shows it")
+_LIST, _SWITCH = "list", "switch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Start:
+    """Where a new branch begins."""
+
+    session: Session
+    prompts: tuple[Record, ...]
+    """The prompts of the turn in question, the one that opened it first."""
+    branch: Branch
+    """What is read before them."""
+
+
+class Branching:
+    """What the commands act on."""
+
+    def __init__(self, *, gateway: Gateway, store: Store, clock: Clock) -> None:
+        self._gateway, self._store, self._clock = gateway, store, clock
+
+    def commands(self) -> tuple[SlashCommand, ...]:
+        """All of them."""
+        action = Argument(name="action", description="list them or switch to one", choices=(_LIST, _SWITCH))
+        name = Argument(name="name", description="the branch to switch to")
+        text = Argument(name="text", description="what it should have said", required=True)
+        needed = replace(_MESSAGE, required=True)
+        return (
+            command("branch", "list the branches of this conversation, or switch", self.branch, action, name),
+            command("fork", "go on from here, or from a message, on a branch of its own", self.fork, _MESSAGE),
+            command("edit", "say differently what you said, and go on from there", self.edit, needed, text),
+            command("retry", "answer the last message, or another one, once more", self.retry, _MESSAGE),
+        )
+
+    async def branch(self, invocation: Invocation) -> str:
+        """List the branches, or select one."""
+        action, name = (str(invocation.arguments.get(each) or "") for each in ("action", "name"))
+        if action != _SWITCH:
+            return await self._store.read(lambda tx: "\n".join(_listed(tx, session_here(tx, invocation.address))))
+        if not name:
+            raise CommandMisused(usage="/branch switch NAME", why="To which one?")
+        session, current = await self._store.read(lambda tx: _current(tx, invocation))
+        if current.name == name:
+            return f"This is the branch {name}."
+
+        def choose(tx: Transaction, _: Branch, last: int) -> Branch:
+            found = tx.branches.get(session.id, name)
+            if found is None:
+                known = ", ".join(each.name for each in tx.branches.all(session.id)) or current.name
+                raise NotPossible(what=f"switch to {name!r}", why=f"there is no such branch; there are: {known}")
+            return found.going_on(last)
+
+        return await self._select(invocation, session, choose, f"This conversation goes on on the branch {name}.")
+
+    async def fork(self, invocation: Invocation) -> str:
+        """Begin a branch behind a turn, by default behind the last one."""
+        given = str(invocation.arguments.get("message") or "")
+        session, end = await self._store.read(lambda tx: _end(tx, invocation, given))
+
+        def choose(tx: Transaction, branch: Branch, last: int) -> Branch:
+            begun = branch if end is None else _until(tx, branch, end)
+            begun = begun.ending(last).going_on(last)
+            return replace(begun, name=_name(tx, session.id, f"fork-{end.session_n if end else last}"), cleared=None)
+
+        after = f" after {label(end)}" if end else ""
+        return await self._select(invocation, session, choose, f"A branch begins here{after}: {{name}}.")
+
+    async def edit(self, invocation: Invocation) -> str:
+        """The next version of a prompt that waits; a new prompt in the place of one that was read (C-44, D-031)."""
+        given, text = str(invocation.arguments["message"]), str(invocation.arguments["text"])
+        at = self._clock.now()
+
+        def rewrite(tx: Transaction) -> Record | None:
+            record = message_here(tx, session_here(tx, invocation.address), given)
+            if record.kind != "user_prompt":
+                raise NotPossible(what="edit this", why=f"{label(record)} is no message of a person")
+            own(invocation, record, "edit")
+            if record.status is not MessageStatus.PENDING_AGENT:
+                return None
+            message = record.message.update(**_reworded(record, text))
+            return tx.messages.rewrite(message, actor=f"user:{invocation.principal.user_id}", at=at)
+
+        waiting = await self._store.write(rewrite)
+        if waiting is not None:
+            return f"{label(waiting)} waits with the new words."
+        return await self._again(invocation, given, "edit", text=text)
+
+    async def retry(self, invocation: Invocation) -> str:
+        """Answer a turn once more, without what followed from it."""
+        return await self._again(invocation, str(invocation.arguments.get("message") or ""), "retry")
+
+    async def _again(self, invocation: Invocation, given: str, verb: str, *, text: str | None = None) -> str:
+        start = await self._store.read(lambda tx: _start(tx, invocation, given, verb))
+        posts = list(_said_again(start.prompts, given=given, text=text))
+
+        def choose(tx: Transaction, _: Branch, last: int) -> Branch:
+            name = _name(tx, start.session.id, f"{verb}-{start.prompts[0].session_n}")
+            return replace(start.branch.going_on(last), name=name, cleared=None)
+
+        told = f"Once more from {label(start.prompts[0])}, on the branch {{name}}."
+        return await self._select(invocation, start.session, choose, told, posts)
+
+    async def _select(
+        self,
+        invocation: Invocation,
+        session: Session,
+        choose: Callable[[Transaction, Branch, int], Branch],
+        told: str,
+        posts: Sequence[Post] = (),
+    ) -> str:
+        by = invocation.principal.user_id
+        done = await self._gateway.select(session.id, choose, by=by, reason=f"/{invocation.name}", posts=posts)
+        stopped = " What was running or waiting here is stopped." if done.interrupted else ""
+        return told.format(name=done.branch.name) + stopped
+
+
+def _current(tx: Transaction, invocation: Invocation) -> tuple[Session, Branch]:
+    session = session_here(tx, invocation.address)
+    return session, tx.branches.current(session.id)
+
+
+def _listed(tx: Transaction, session: Session) -> Iterator[str]:
+    current = tx.branches.current(session.id)
+    others = [each for each in tx.branches.all(session.id) if each.name != current.name]
+    for each in (current, *others[: _SHOWN - 1]):
+        last = _last_said(tx, session, each)
+        here = " (here)" if each is current else ""
+        yield f"- {each.name}{here}" + (f", up to {label(last)}: {first_words(last)}" if last else "")
+    if len(others) >= _SHOWN:
+        yield f"- and {len(others) - _SHOWN + 1} more"
+
+
+def _last_said(tx: Transaction, session: Session, branch: Branch) -> Record | None:
+    """The last prompt or answer of a branch."""
+    last = next((min(end or session.last_n, session.last_n) for first, end in reversed(branch.spans)), 0)
+    behind = tx.messages.session(session.id, after_n=max(0, last - _NEAR), limit=min(last, _NEAR))
+    said = (each for each in reversed(behind) if each.kind in {"user_prompt", "answer"})
+    return next((each for each in said if branch.covers(each.session_n)), None)
+
+
+def _end(tx: Transaction, invocation: Invocation, given: str) -> tuple[Session, Record | None]:
+    """The last record of the turn of a message."""
+    session = session_here(tx, invocation.address)
+    if not given:
+        return session, None
+    record = message_here(tx, session, given)
+    turn = tx.messages.turn(record.turn_id or record.id) or [record]
+    return session, max(turn, key=lambda each: each.session_n)
+
+
+def _start(tx: Transaction, invocation: Invocation, given: str, verb: str) -> _Start:
+    """The turn of a message, or the last one of the branch, and what is read before it."""
+    session, branch = _current(tx, invocation)
+    opener = _opener(tx, session, branch, given)
+    if opener is None or opener.kind != "user_prompt":
+        raise NotPossible(what=f"{verb} this", why="no message of a person opened its turn")
+    own(invocation, opener, verb)
+    prompts = [each for each in tx.messages.turn(opener.id) if each.kind == "user_prompt"] or [opener]
+    before = _before(tx, branch, opener).without(each.id for each in prompts if each.session_n < opener.session_n)
+    return _Start(session=session, prompts=tuple(prompts), branch=before)
+
+
+def _opener(tx: Transaction, session: Session, branch: Branch, given: str) -> Record | None:
+    """The prompt that opened the turn of a message, by default of the last prompt on the branch."""
+    if given:
+        record = message_here(tx, session, given)
+        return tx.messages.get(record.turn_id or record.id)
+    last = reversed(tx.messages.tail(session.id, _LATE))
+    mine = (each for each in last if branch.covers(each.session_n) and each.id not in branch.forgotten)
+    found = next((each for each in mine if each.kind == "user_prompt"), None)
+    return None if found is None else tx.messages.get(found.turn_id or found.id)
+
+
+def _before(tx: Transaction, branch: Branch, opener: Record) -> Branch:
+    """What was read before a turn began: everything up to its prompt, and what earlier turns said while it waited."""
+    behind = tx.messages.session(opener.session_id, after_n=opener.session_n, limit=_LATE)
+    places = [each.session_n for each in behind if branch.covers(each.session_n) and _is_earlier(tx, each, opener)]
+    return branch.ending(opener.session_n - 1).adding(places)
+
+
+def _is_earlier(tx: Transaction, record: Record, opener: Record) -> bool:
+    """Whether a record behind a prompt belongs to a turn that began before it."""
+    if record.turn_id in {None, record.id, opener.id}:
+        return False
+    root = tx.messages.get(record.turn_id or "")
+    return root is not None and root.session_n < opener.session_n
+
+
+def _until(tx: Transaction, branch: Branch, end: Record) -> Branch:
+    """What was read up to the end of a turn, without prompts that waited meanwhile."""
+    opener = tx.messages.get(end.turn_id or end.id) or end
+    size = end.session_n - opener.session_n
+    between = tx.messages.session(opener.session_id, after_n=opener.session_n, limit=size) if size else []
+    waited = [each.id for each in between if each.turn_id == each.id]
+    return branch.ending(end.session_n).without(waited)
+
+
+def _name(tx: Transaction, session_id: str, wanted: str) -> str:
+    """A name that no branch of the session has."""
+    taken = {tx.branches.current(session_id).name, *(each.name for each in tx.branches.all(session_id))}
+    return next(name for n in range(1, len(taken) + 2) if (name := wanted if n == 1 else f"{wanted}-{n}") not in taken)
+
+
+def _said_again(prompts: Sequence[Record], *, given: str, text: str | None) -> Iterator[Post]:
+    """New messages that say the same, the one in question in other words; what had joined the turn rides along."""
+    asked = next((each for each in prompts if given.lstrip("#") in {str(each.session_n), each.id}), prompts[0])
+    for n, record in enumerate(prompts):
+        message: Message = record.message.clone()
+        if text is not None and record is asked:
+            message = replace(message, content=message.update(**_reworded(record, text)).content)
+        yield Post(message=message, address=record.address, mode="inject" if n else "followup")
+
+
+def _reworded(record: Record, text: str) -> dict[str, Any]:
+    """The changed field of a prompt. A header that says who wrote it and when stays above the new words."""
+    old = record.message.rendered
+    head = old.partition("\n")[0] + "\n" if isinstance(old, str) and is_headed(old, record.message.author) else ""
+    return {"text": head + text}

@@ -1,0 +1,150 @@
+"""What the model reads: /context, /clear, /pin, /forget. Nothing is deleted by any of them (C-16)."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from kesoku.adapter.command import Argument, Invocation
+from kesoku.agent.view import View, Viewer
+from kesoku.commands.here import first_words, label, message_here, session_here, text_of, what
+from kesoku.commands.registry import SlashCommand, command
+from kesoku.errors import NotPossible
+from kesoku.history.weight import tokens_of
+from kesoku.messages.branch import Branch
+from kesoku.messages.lifecycle import Session
+from kesoku.messages.record import Record
+from kesoku.ports import Clock, Gateway, Store, Transaction
+
+UNSEEN = frozenset({"notice", "system_prompt", "message"})
+"""Kinds that stand in a conversation and not in what is read of it."""
+_LISTED = 40
+"""Messages that /context names, the latest ones."""
+_PINS = 20
+"""Turns that can be pinned at once: all of them are in every request."""
+_MESSAGE = Argument(name="message", description="its number, as /context shows it", required=True)
+
+
+class Context:
+    """What the commands act on."""
+
+    def __init__(self, *, gateway: Gateway, store: Store, clock: Clock, viewer: Viewer) -> None:
+        self._gateway, self._store, self._clock, self._viewer = gateway, store, clock, viewer
+
+    def commands(self) -> tuple[SlashCommand, ...]:
+        """All of them."""
+        undo = Argument(name="undo", description="read again what was cleared", choices=("undo",))
+        pinned = replace(_MESSAGE, description="its number; without one the pinned ones are listed", required=False)
+        return (
+            command("context", "list what the model reads, with tokens", self.context),
+            command("clear", "let the model begin anew here", self.clear, undo),
+            command("pin", "keep a message in what the model reads", self.pin, pinned),
+            command("forget", "take a message out of what the model reads", self.forget, _MESSAGE),
+        )
+
+    async def context(self, invocation: Invocation) -> str:
+        """What the model reads now."""
+        view = await self._store.read(lambda tx: self._viewer.view(tx, session_here(tx, invocation.address)))
+        return "\n".join(_described(view, self._viewer.limits.history_tokens))
+
+    async def clear(self, invocation: Invocation) -> str:
+        """Select nothing of what was said, or what was selected before the last clearing."""
+        session = await self._store.read(lambda tx: session_here(tx, invocation.address))
+        back = bool(invocation.arguments.get("undo"))
+
+        def choose(_: Transaction, branch: Branch, last: int) -> Branch:
+            if back and branch.cleared is None:
+                raise NotPossible(what="undo this", why="nothing was cleared here, or it was undone already")
+            return branch.restoring(last) if back else branch.clearing(last)
+
+        by = invocation.principal.user_id
+        done = await self._gateway.select(session.id, choose, by=by, reason="cleared")
+        stopped = " What was running or waiting here is stopped." if done.interrupted else ""
+        if back:
+            return f"The model reads again what was cleared.{stopped}"
+        kept = f" {len(done.branch.pinned)} pinned turn(s) stay." if done.branch.pinned else ""
+        return (
+            f"The model begins anew and reads nothing of what was said here.{kept}{stopped} /clear undo takes it back."
+        )
+
+    async def pin(self, invocation: Invocation) -> str:
+        """Keep the turn of a message through clearing and budgets."""
+        given = str(invocation.arguments.get("message") or "")
+        return await (self._store.write if given else self._store.read)(lambda tx: self._pin(tx, invocation, given))
+
+    def _pin(self, tx: Transaction, invocation: Invocation, given: str) -> str:
+        session = session_here(tx, invocation.address)
+        branch = tx.branches.current(session.id)
+        if not given:
+            openers = [found for each in branch.pinned if (found := tx.messages.get(each)) is not None]
+            return "\n".join(map(_line, openers)) or "Nothing is pinned here."
+        record, turn = _turn(tx, session, given)
+        root = record.turn_id or record.id
+        if root in branch.pinned:
+            return f"{label(record)} is pinned already."
+        if len(branch.pinned) >= _PINS:
+            raise NotPossible(what="pin more", why=f"{_PINS} turns are pinned; /forget takes one of them back")
+        self._put(tx, branch.keeping(root, ids=(each.id for each in turn)))
+        return (
+            f"Pinned: the turn of {label(record)} stays in what the model reads. /forget {label(record)} takes it back."
+        )
+
+    async def forget(self, invocation: Invocation) -> str:
+        """Leave a message out: of a prompt its whole turn, of a call or a result both."""
+        return await self._store.write(lambda tx: self._forget(tx, invocation))
+
+    def _forget(self, tx: Transaction, invocation: Invocation) -> str:
+        session = session_here(tx, invocation.address)
+        record, turn = _turn(tx, session, str(invocation.arguments["message"]))
+        branch = tx.branches.current(session.id)
+        ids = _together(record, turn)
+        if ids <= branch.forgotten:
+            return f"{label(record)} is left out already."
+        self._put(tx, branch.without(ids, turns=[record.turn_id or record.id]))
+        also = f", with {len(ids) - 1} message(s) that belong to it" if len(ids) > 1 else ""
+        return f"The model does not read {what(record)} {label(record)} any more{also}. It stays in the archive."
+
+    def _put(self, tx: Transaction, branch: Branch) -> None:
+        tx.branches.select(replace(branch, at=self._clock.now()))
+
+
+def _turn(tx: Transaction, session: Session, given: str) -> tuple[Record, list[Record]]:
+    """A message and all of its turn, which must be over."""
+    record = message_here(tx, session, given)
+    if record.kind in UNSEEN:
+        raise NotPossible(what=f"change what is read of {label(record)}", why=f"no model ever reads a {record.kind}")
+    lease = tx.leases.get(session.id)
+    if lease is not None and lease.owner is not None and lease.message_id == (record.turn_id or record.id):
+        raise NotPossible(
+            what=f"change what is read of {label(record)}", why="its turn is still running; /stop ends it"
+        )
+    return record, tx.messages.turn(record.turn_id or record.id) or [record]
+
+
+def _together(record: Record, turn: Iterable[Record]) -> frozenset[str]:
+    """The ids of what cannot be read without this message."""
+    if record.id == (record.turn_id or record.id):
+        return frozenset({record.id, *(each.id for each in turn)})
+    content = record.message.content
+    pair = getattr(content, "request_id", None) or getattr(content, "response_id", None)
+    return frozenset({record.id, *([pair] if pair else [])})
+
+
+def _described(view: View, budget: int | None) -> Iterator[str]:
+    request = view.request
+    shown = [source for turn in request.turns for source, _ in turn.sources]
+    known = {record.id: record for record in view.records}
+    listed = [known[each] for each in dict.fromkeys(shown) if each in known]
+    of = "" if budget is None else f" (the history may have {budget:,})"
+    size = f"{len(listed)} message(s), about {view.tokens:,} tokens{of}"
+    yield f"On the branch {view.branch.name} the model reads {size}:"
+    yield ""
+    yield f"- system prompt, {tokens_of(request.system):,} tokens"
+    yield f"- {len(request.tools)} tools" if request.tools else "- no tools"
+    if len(listed) > _LISTED:
+        yield f"- {len(listed) - _LISTED} earlier messages"
+    for record in listed[-_LISTED:]:
+        pinned = " 📌" if (record.turn_id or record.id) in view.branch.pinned else ""
+        yield f"{_line(record)}, {tokens_of(text_of(record)):,} tokens{pinned}"
+
+
+def _line(record: Record) -> str:
+    return f"- {label(record)} {what(record)}: {first_words(record)}"

@@ -1,0 +1,108 @@
+"""Quick answers about what was said: /last, /tools, /replay."""
+
+from collections.abc import Iterator, Mapping
+
+from kesoku.adapter.command import Argument, Invocation
+from kesoku.agent.past import past
+from kesoku.agent.replay import Replay, replay
+from kesoku.agent.view import Viewer
+from kesoku.commands.here import label, message_here, session_here
+from kesoku.commands.registry import SlashCommand, command
+from kesoku.errors import NotPossible
+from kesoku.history import History
+from kesoku.messages.freeze import thaw
+from kesoku.messages.kinds import ToolCall
+from kesoku.messages.lifecycle import Session
+from kesoku.messages.record import Record
+from kesoku.ports import Store, Transaction
+from kesoku.render import duration, printable_name
+
+_CALLS = 15
+"""Calls that /tools lists, the latest ones."""
+_ARGUMENTS = 50
+
+
+class Look:
+    """What the commands act on."""
+
+    def __init__(self, *, store: Store, viewer: Viewer) -> None:
+        self._store, self._viewer = store, viewer
+
+    def commands(self) -> tuple[SlashCommand, ...]:
+        """All of them."""
+        message = Argument(name="message", description="one of its turn; by default the last turn")
+        return (
+            command("last", "say the last answer again", self.last),
+            command("tools", "list the latest tool calls and how they ended", self.tools),
+            command("replay", "compare what the model was sent in a turn with the log", self.replay, message),
+        )
+
+    async def last(self, invocation: Invocation) -> str:
+        """The last answer on this branch."""
+        history, places = await self._store.read(lambda tx: self._read(tx, session_here(tx, invocation.address)))
+        answer = history.last_response
+        if answer is None:
+            raise NotPossible(what="say it again", why="nothing was answered here yet")
+        model = getattr(answer.source, "model", "")
+        by = f", {printable_name(model)}" if model else ""
+        return f"{label(places[answer.id])}{by}:\n\n{answer.rendered}"
+
+    async def tools(self, invocation: Invocation) -> str:
+        """The latest calls with state, arguments, and time."""
+        history, places = await self._store.read(lambda tx: self._read(tx, session_here(tx, invocation.address)))
+        calls = list(history.action_requests)
+        if not calls:
+            raise NotPossible(what="list tool calls", why="no tool was called here yet")
+        more = [f"- {len(calls) - _CALLS} earlier calls"] if len(calls) > _CALLS else []
+        return "\n".join([*more, *(_call(call, places) for call in calls[-_CALLS:])])
+
+    async def replay(self, invocation: Invocation) -> str:
+        """Every request of a turn once more, from the log."""
+        given = str(invocation.arguments.get("message") or "")
+        found = await self._store.read(lambda tx: self._replay(tx, invocation, given))
+        return "\n".join(_replayed(found, self._viewer))
+
+    def _replay(self, tx: Transaction, invocation: Invocation, given: str) -> list[Replay]:
+        session = session_here(tx, invocation.address)
+        if given:
+            record = message_here(tx, session, given)
+            return replay(tx, record.turn_id or record.id)
+        history, places = self._read(tx, session)
+        if history.last_response is None:
+            raise NotPossible(what="replay a turn", why="nothing was answered here yet")
+        record = places[history.last_response.id]
+        return replay(tx, record.turn_id or record.id)
+
+    def _read(self, tx: Transaction, session: Session) -> tuple[History, dict[str, Record]]:
+        """What is read on the current branch, and the record of each message."""
+        branch = tx.branches.current(session.id)
+        records = past(tx, branch, n=session.last_n + 1, records=self._viewer.limits.history_records)
+        return History.of(records), {record.id: record for record in records}
+
+
+def _call(call: ToolCall, places: Mapping[str, Record]) -> str:
+    """⏳ without a result, ✅ or ❌ with one."""
+    answered = places.get(call.content.response_id or "")
+    result = None if answered is None else answered.message
+    mark = "⏳" if result is None else "✅" if result.content.success else "❌"
+    given = ", ".join(f"{name}={value!r}" for name, value in thaw(call.content.arguments).items())
+    took = "" if result is None else f", {duration(max(0.0, result.created_at - call.created_at))}"
+    arguments = f"`{printable_name(given, _ARGUMENTS)}`" if given else "no arguments"
+    return f"- {label(places[call.id])} {mark} {printable_name(call.content.tool)}, {arguments}{took}"
+
+
+def _replayed(found: list[Replay], viewer: Viewer) -> Iterator[str]:
+    same = sum(each.is_same for each in found)
+    yield f"{same} of {len(found)} request(s) of this turn come out of the log as they were sent:"
+    yield ""
+    for each in found:
+        digest = f"`{each.logged[:12]}`"
+        if each.request is None:
+            yield f"- step {each.step.n}: not enough was noted to compile it again (sent: {digest})"
+            continue
+        messages = len({source for turn in each.request.turns for source, _ in turn.sources})
+        size = f"{messages} messages, about {viewer.model.count(each.request):,} tokens"
+        if each.is_same:
+            yield f"- step {each.step.n}: the same bytes, {digest}; {size}"
+        else:
+            yield f"- step {each.step.n}: NOT the same, sent {digest}, now `{each.request.digest()[:12]}`; {size}"

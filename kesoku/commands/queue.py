@@ -1,0 +1,77 @@
+"""Prompts that have not started: /queue, /cancel, /steer."""
+
+from kesoku.adapter.command import Argument, Invocation
+from kesoku.commands.here import first_words, label, message_here, own, session_here, what
+from kesoku.commands.registry import SlashCommand, command
+from kesoku.errors import NotPossible
+from kesoku.messages import make
+from kesoku.messages.enums import MessageStatus
+from kesoku.messages.record import Post
+from kesoku.ports import Clock, Gateway, Store, Transaction
+from kesoku.render import duration, printable_name
+
+_LISTED = 30
+_MODES = {"steer": ", joins the running turn", "inject": ", rides along with the next turn", "followup": ""}
+
+
+class Queue:
+    """What the commands act on."""
+
+    def __init__(self, *, gateway: Gateway, store: Store, clock: Clock) -> None:
+        self._gateway, self._store, self._clock = gateway, store, clock
+
+    def commands(self) -> tuple[SlashCommand, ...]:
+        """All of them."""
+        message = Argument(name="message", description="its number, as /queue shows it", required=True)
+        text = Argument(name="text", description="what the running turn should take into account", required=True)
+        return (
+            command("queue", "list what runs and waits here", self.queue),
+            command("cancel", "withdraw a message that has not started", self.cancel, message),
+            command("steer", "say something to the turn that runs", self.steer, text),
+        )
+
+    async def queue(self, invocation: Invocation) -> str:
+        """What runs and what waits, in order."""
+        return await self._store.read(lambda tx: "\n".join(self._listed(tx, invocation)))
+
+    def _listed(self, tx: Transaction, invocation: Invocation) -> list[str]:
+        session = session_here(tx, invocation.address)
+        lease = tx.leases.get(session.id)
+        running = tx.messages.get(lease.message_id) if lease and lease.owner and lease.message_id else None
+        lines = [f"- {label(running)} {what(running)} is being answered: {first_words(running)}"] if running else []
+        queued = tx.messages.queued(session.id)
+        for record in queued[:_LISTED]:
+            age = duration(max(0.0, self._clock.now() / 1e6 - record.message.created_at))
+            lines.append(f"- {label(record)} {what(record)}, for {age}{_MODES[record.mode]}: {first_words(record)}")
+        if len(queued) > _LISTED:
+            lines.append(f"- and {len(queued) - _LISTED} more")
+        return lines or ["Nothing runs and nothing waits here."]
+
+    async def cancel(self, invocation: Invocation) -> str:
+        """Withdraw a prompt, once, if it has not started (N-11)."""
+        actor, at = f"user:{invocation.principal.user_id}", self._clock.now()
+
+        def operation(tx: Transaction) -> str:
+            record = message_here(tx, session_here(tx, invocation.address), str(invocation.arguments["message"]))
+            own(invocation, record, "cancel")
+            waiting, over = {MessageStatus.PENDING_AGENT}, MessageStatus.INTERRUPTED
+            if tx.messages.move(record.id, over, waiting, actor=actor, reason="cancelled", at=at) is None:
+                why = (
+                    "it is being answered; /stop ends that"
+                    if record.status is MessageStatus.PROCESSING
+                    else "it does not wait"
+                )
+                raise NotPossible(what=f"cancel {label(record)}", why=why)
+            return f"{label(record)} is cancelled."
+
+        return await self._store.write(operation)
+
+    async def steer(self, invocation: Invocation) -> str | None:
+        """A prompt for the next step of the running turn; without one it gets a turn of its own (C-42)."""
+        person = invocation.principal
+        message = make.user_prompt(
+            str(invocation.arguments["text"]), author=printable_name(person.display_name), user_id=person.user_id
+        )
+        post = Post(message=message, address=invocation.address, mode="steer", keys=invocation.keys)
+        await self._gateway.accept([post])
+        return None

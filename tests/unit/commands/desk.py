@@ -1,0 +1,98 @@
+"""A conversation with a scripted model, and a person who gives commands in it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kesoku.adapter.command import Invocation
+from kesoku.adapter.event import Principal
+from kesoku.agent.limits import TurnLimits
+from kesoku.agent.view import Viewer
+from kesoku.commands.branching import Branching
+from kesoku.commands.context import Context
+from kesoku.commands.look import Look
+from kesoku.commands.queue import Queue
+from kesoku.commands.registry import Registry
+from kesoku.messages.record import Record
+from kesoku.messages.turn import CompiledRequest, TurnRequest
+from kesoku.testing.agent_harness import AgentHarness
+from kesoku.testing.gateway_harness import ROOM
+from kesoku.testing.model import ScriptedModel
+
+
+@dataclass
+class Desk:
+    """`model.requests` is what the model was sent, in order."""
+
+    model: ScriptedModel
+    harness: AgentHarness
+    registry: Registry = field(init=False)
+
+    def __post_init__(self) -> None:
+        harness = self.harness
+        viewer = Viewer(
+            model=self.model,
+            request=TurnRequest(system="be kind", tools=harness.tools.specs()),
+            limits=harness.limits or TurnLimits(),
+        )
+        act: dict[str, Any] = {"gateway": harness.gateway, "store": harness.store, "clock": harness.clock}
+        self.registry = Registry(
+            [
+                *Context(**act, viewer=viewer).commands(),
+                *Branching(**act).commands(),
+                *Queue(**act).commands(),
+                *Look(store=harness.store, viewer=viewer).commands(),
+            ]
+        )
+
+    async def give(self, line: str, *, by: str = "Ada", admin: bool = False, keys: Iterable[str] = ()) -> str:
+        """Give a command as people type it, and return the reply."""
+        name, _, rest = line.removeprefix("/").partition(" ")
+        spec = next(each for each in self.registry.specs() if each.name == name)
+        arguments: Mapping[str, str] = spec.read(rest)
+        person = Principal(user_id=f"id-{by}", display_name=by)
+        given = Invocation(
+            name=name, address=ROOM, principal=person, arguments=arguments, admin=admin, keys=tuple(keys)
+        )
+        return await self.registry.run(given) or ""
+
+    async def talk(self, *texts: str, by: str = "Ada") -> list[Record]:
+        """Say things, one after the other, each answered; returns the prompts."""
+        said = []
+        async with self.harness.at_work():
+            for text in texts:
+                said.append(await self.harness.say(text, by=by))
+                await self.harness.answered(said[-1])
+        return said
+
+    async def work(self) -> None:
+        """Answer everything that waits."""
+        async with self.harness.at_work():
+            await self.worked()
+
+    async def worked(self) -> None:
+        """Wait until everything that waits is answered."""
+        while waiting := await self.waiting():
+            await self.harness.answered(waiting[0])
+
+    async def waiting(self) -> list[Record]:
+        """The prompts that wait."""
+        bound = await self.harness.bound()
+        session_id = bound.id if bound else ""
+        return await self.harness.store.read(lambda tx: tx.messages.queued(session_id))
+
+    async def stored(self) -> int:
+        """How many messages the conversation has."""
+        bound = await self.harness.bound()
+        return bound.last_n if bound else 0
+
+
+def desk(*lines: Any, tools: Iterable[Any] = (), limits: TurnLimits | None = None) -> Desk:
+    """A desk whose model says these lines, in turn."""
+    model = ScriptedModel(*lines)
+    return Desk(model=model, harness=AgentHarness(model, tools=tools, limits=limits))
+
+
+def read_by(request: CompiledRequest) -> list[str]:
+    """The texts that a model was sent, in order."""
+    return [block.text for turn in request.turns for block in turn.blocks if hasattr(block, "text")]

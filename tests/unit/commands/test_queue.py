@@ -1,0 +1,95 @@
+"""/queue, /cancel and /steer: prompts before their turn."""
+
+import pytest
+
+from kesoku.errors import NotPossible
+from kesoku.messages.enums import MessageStatus
+from kesoku.testing.gateway_harness import EVERYTHING
+from kesoku.testing.model import Held, call, reply
+from kesoku.tools.tool import Effect, tool
+
+from .desk import desk, read_by
+
+
+@tool(effect=Effect.READ)
+def look() -> str:
+    """Look."""
+    return "fog"
+
+
+async def test_the_queue_names_what_runs_and_what_waits() -> None:
+    held = Held()
+    table = desk(held)
+    async with table.harness.at_work():
+        running = await table.harness.say("go")
+        await held.entered.wait()
+        await table.harness.say("second", by="Bob", catch_up=True)
+        await table.harness.clock.advance(3)
+        lines = (await table.give("/queue")).splitlines()
+        assert lines[0] == "- #1 prompt of Ada is being answered: `go`"
+        assert lines[1].startswith("- #2 prompt of Bob, for ")
+        assert lines[1].endswith(": `second`")
+        await table.give("/cancel 2", by="Bob")
+        held.release.set()
+        await table.harness.answered(running)
+    assert await table.give("/queue") == "Nothing runs and nothing waits here."
+
+
+async def test_a_prompt_that_waits_is_cancelled_once() -> None:
+    """Its id stays, and the log says what became of it (N-11, D-037, D-040, D-X08)."""
+    table = desk("one")
+    waiting = await table.harness.say("first")
+    assert await table.give("/cancel #1") == "#1 is cancelled."
+    assert await table.harness.status(waiting) is MessageStatus.INTERRUPTED
+    with pytest.raises(NotPossible, match="does not wait"):
+        await table.give("/cancel 1")
+    last = (await table.harness.events())[-1]
+    assert (last.record.id, last.reason, last.actor) == (waiting.id, "cancelled", "user:id-Ada")
+    assert await table.harness.gateway.claim("w", EVERYTHING) is None
+
+
+async def test_a_running_or_answered_prompt_is_not_cancelled() -> None:
+    held = Held()
+    table = desk(held)
+    async with table.harness.at_work():
+        prompt = await table.harness.say("go")
+        await held.entered.wait()
+        with pytest.raises(NotPossible, match="/stop ends that"):
+            await table.give("/cancel 1")
+        held.release.set()
+        await table.harness.answered(prompt)
+    with pytest.raises(NotPossible, match="does not wait"):
+        await table.give("/cancel 1")
+    with pytest.raises(NotPossible, match="does not wait"):
+        await table.give("/cancel 2", admin=True)
+
+
+async def test_others_do_not_cancel_what_a_person_said() -> None:
+    table = desk()
+    waiting = await table.harness.say("first")
+    with pytest.raises(NotPossible, match="somebody else"):
+        await table.give("/cancel 1", by="Mallory")
+    assert await table.harness.status(waiting) is MessageStatus.PENDING_AGENT
+    assert await table.give("/cancel 1", by="Root", admin=True) == "#1 is cancelled."
+
+
+async def test_steer_joins_the_running_turn_at_its_next_step() -> None:
+    """C-42, D-X01."""
+    held = Held(reply(call("look")))
+    table = desk(held, "done", tools=[look])
+    async with table.harness.at_work():
+        prompt = await table.harness.say("go")
+        await held.entered.wait()
+        await table.give("/steer and quickly")
+        assert "joins the running turn" in await table.give("/queue")
+        held.release.set()
+        await table.harness.answered(prompt)
+    assert "and quickly" in "".join(read_by(table.model.requests[-1]))
+    assert not table.model.lines
+
+
+async def test_steer_that_is_delivered_twice_is_one_prompt() -> None:
+    table = desk("done")
+    for _ in range(2):
+        await table.give("/steer do it", keys=["event-1"])
+    assert len(await table.waiting()) == 1
