@@ -3,5 +3,6 @@
 from kesoku.gateway.gateway import StoreGateway
 from kesoku.gateway.policy import Busy, BusyPolicy, FloodBounds, InterruptBy
 from kesoku.gateway.presence import Presence
+from kesoku.gateway.prompts import Prompts
 
-__all__ = ["Busy", "BusyPolicy", "FloodBounds", "InterruptBy", "Presence", "StoreGateway"]
+__all__ = ["Busy", "BusyPolicy", "FloodBounds", "InterruptBy", "Presence", "Prompts", "StoreGateway"]

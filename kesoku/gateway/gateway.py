@@ -153,6 +153,16 @@ class StoreGateway:
 
         return await self._store.write(operation)
 
+    async def withdraw(self, message_id: str, *, by: str) -> bool:
+        """Interrupt a prompt that has not started."""
+        at, waiting = self._clock.now(), {MessageStatus.PENDING_AGENT}
+
+        def operation(tx: Transaction) -> bool:
+            over = MessageStatus.INTERRUPTED
+            return tx.messages.move(message_id, over, waiting, actor=by, reason="cancelled", at=at) is not None
+
+        return await self._store.write(operation)
+
     async def claim(self, owner: str, serving: Serving) -> Claim | None:
         """The next prompt that this process may run, now in processing."""
         return next(iter(await self.claims(owner, serving, most=1)), None)

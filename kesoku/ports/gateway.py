@@ -88,6 +88,10 @@ class Gateway(Protocol):
         """
         ...
 
+    async def withdraw(self, message_id: str, *, by: str) -> bool:
+        """Interrupt a prompt that has not started; False if it does not wait (N-11)."""
+        ...
+
     async def claim(self, owner: str, serving: Serving) -> Claim | None:
         """The next prompt that this process may run, now in processing; None if there is none.
 
