@@ -14,7 +14,7 @@ from kesoku.agent.think import Asked
 from kesoku.agent.turn import Turn
 from kesoku.history.compile import CompileLimits
 from kesoku.messages.branch import Branch
-from kesoku.messages.freeze import freeze, thaw
+from kesoku.messages.freeze import FrozenDict, freeze, thaw
 from kesoku.messages.turn import CompiledRequest, ToolSpec, TurnRequest
 
 
@@ -66,7 +66,12 @@ class Bases:
 def notes(turn: Turn, asked: Asked, basis: Basis) -> dict[str, Any]:
     """What `Step.request` holds beside sources and digest; what is as ever is left out."""
     branch = turn.branch
-    selected = {"spans": branch.spans, "forgotten": sorted(branch.forgotten), "pinned": branch.pinned}
+    selected = {
+        "spans": branch.spans,
+        "forgotten": sorted(branch.forgotten),
+        "pinned": branch.pinned,
+        "cuts": branch.cuts,
+    }
     return {
         "basis": basis.digest,
         **({"options": dict(asked.request.options)} if asked.request.options else {}),
@@ -87,7 +92,7 @@ def request_of(body: dict[str, Any], options: dict[str, Any]) -> TurnRequest:
 
 def limits_of(body: dict[str, Any], branch: Branch) -> CompileLimits:
     """The limits with which a request was compiled."""
-    return CompileLimits(tool_output=body["tool_output"], tokens=body["tokens"], pinned=frozenset(branch.pinned))
+    return CompileLimits.of(branch, tool_output=body["tool_output"], tokens=body["tokens"])
 
 
 def branch_of(session_id: str, form: Any) -> Branch:
@@ -96,7 +101,11 @@ def branch_of(session_id: str, form: Any) -> Branch:
         return Branch(session_id=session_id)
     spans = tuple((first, last) for first, last in form["spans"])
     return Branch(
-        session_id=session_id, spans=spans, forgotten=frozenset(form["forgotten"]), pinned=tuple(form["pinned"])
+        session_id=session_id,
+        spans=spans,
+        forgotten=frozenset(form["forgotten"]),
+        pinned=tuple(form["pinned"]),
+        cuts=FrozenDict(form["cuts"]),
     )
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from kesoku.agent.basis import Bases, Basis, notes
 from kesoku.agent.budget import Budget
+from kesoku.agent.compaction import End
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.metrics import turn_metrics
 from kesoku.agent.past import past
@@ -21,7 +22,7 @@ from kesoku.messages.branch import Branch
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.kinds import Answer, SystemNote, ToolCall, UserPrompt
-from kesoku.messages.lifecycle import Claim, Fence, Step
+from kesoku.messages.lifecycle import Claim, Step
 from kesoku.messages.message import Message, same_content
 from kesoku.messages.recent import Recent
 from kesoku.messages.record import Post, Record
@@ -178,12 +179,16 @@ class Journal:
         stored = await self._kept(noted, lambda: self._gateway.step(noted.turn.fence, noted.step, noted.posts))
         return replace(noted.later, records=(*noted.turn.records, *stored))
 
-    async def answer(self, noted: Noted, answer: Answer) -> None:
-        """Store what is noted together with the answer that it holds, which ends the turn (N-05)."""
+    async def answer(self, noted: Noted, end: End) -> None:
+        """Store what is noted together with the end that it is (N-05)."""
         turn = noted.later
-        metrics, post = turn_metrics(turn, now=self._clock.now()), self._post(turn, answer, len(turn.steps))
-        end = partial(self._gateway.finish, turn.fence, post, status=MessageStatus.PROCESSED, metrics=metrics)
-        await self._kept(noted, lambda: end(step=noted.step, said=noted.posts))
+        metrics, post = turn_metrics(turn, now=self._clock.now()), self._post(turn, end.answer, len(turn.steps))
+        finish = partial(self._gateway.finish, turn.fence, post, status=MessageStatus.PROCESSED, metrics=metrics)
+        said = (*noted.posts, *self._said(turn, end))
+        await self._kept(noted, lambda: finish(step=noted.step, said=said, choose=end.choose))
+
+    def _said(self, turn: Turn, end: End) -> list[Post]:
+        return [self._post(turn, each, max(1, len(turn.steps))) for each in end.said]
 
     async def _kept(self, noted: Noted, store: Callable[[], Awaitable[T]]) -> T:
         if noted.basis.digest not in self._stored:  # before the step that names it
@@ -208,24 +213,23 @@ class Journal:
         thought = reply.thoughts
         self._drafts.publish(turn.id, turn.address, step=step, thought=thought, text=text, note=note, wait=RETRY_PAUSE)
 
-    async def finish(self, turn: Turn, answer: Answer, status: MessageStatus = MessageStatus.PROCESSED) -> None:
-        """End the turn with its answer (N-05); calls that were stopped on the way are answered too."""
+    async def finish(self, turn: Turn, end: End, status: MessageStatus = MessageStatus.PROCESSED) -> None:
+        """End the turn (N-05); calls that were stopped on the way are answered too."""
         for record in turn.open_calls:
             call, result = make.respond(record.message, error=STOPPED, synthetic=True)  # type: ignore[arg-type]
             answered = partial(self._gateway.respond, turn.fence, record, result, call)
             await self._retry("store the end of a tool", answered)
         metrics = turn_metrics(turn, now=self._clock.now())
-        post = self._post(turn, answer, max(1, len(turn.steps)))
-        await self._finish(turn.fence, post, status, metrics)
+        post = self._post(turn, end.answer, max(1, len(turn.steps)))
+        finish = partial(self._gateway.finish, turn.fence, post, status=status, metrics=metrics)
+        said = self._said(turn, end)
+        await self._retry("store an answer", lambda: finish(said=said, choose=end.choose))
 
     async def abandon(self, claim: Claim, answer: Answer) -> None:
         """End a turn that cannot be read in error."""
         post = Post(message=answer, address=claim.prompt.address, session_id=claim.prompt.session_id)
-        await self._finish(claim.fence, post, MessageStatus.ERROR, {})
-
-    async def _finish(self, fence: Fence, answer: Post, status: MessageStatus, metrics: dict[str, Any]) -> None:
-        finish = self._gateway.finish
-        await self._retry("store an answer", lambda: finish(fence, answer, status=status, metrics=metrics))
+        finish = partial(self._gateway.finish, claim.fence, post, status=MessageStatus.ERROR, metrics={})
+        await self._retry("store an answer", finish)
 
     async def _read(self, operation: Callable[[Transaction], T]) -> T:
         return await self._retry("read a turn", lambda: self._store.read(operation))

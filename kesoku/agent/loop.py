@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from kesoku.agent.act import Actor, Keep
 from kesoku.agent.budget import Budget
+from kesoku.agent.compaction import End, compacted, is_compaction
 from kesoku.agent.hook import Hook, Hooks
 from kesoku.agent.journal import Journal, Noted
 from kesoku.agent.judge import answer_text, cut_text, judge_calls, judge_limits, judge_reply
@@ -85,7 +86,7 @@ class TurnLoop:
         turn = await self._journal.open(replace(claim, is_new=False))
         if turn.begun:
             answer = _as_far_as(turn.begun, answer.content.text.removeprefix(make.ERROR))
-        await self._journal.finish(turn, answer, MessageStatus.ERROR)
+        await self._journal.finish(turn, End(answer=answer), MessageStatus.ERROR)
 
     async def abandon(self, claim: Claim, answer: Answer) -> None:
         """The same without a look at what the turn did; its open calls are healed by the next turn (K-167)."""
@@ -97,8 +98,8 @@ class TurnLoop:
             try:
                 if not turn.has_news:
                     noted = await self._think(turn if joined else await self._journal.join(turn))
-                    if answer := _last_words(noted):
-                        return await self._journal.answer(noted, answer)
+                    if end := _last_words(noted):
+                        return await self._journal.answer(noted, end)
                     turn = await self._journal.keep(noted)
                 joined = False
                 if turn.begun:  # what was said meanwhile decides how the answer goes on
@@ -106,7 +107,7 @@ class TurnLoop:
                 reply = turn.last_reply
                 judge_reply(turn, reply)
                 if not reply.calls:
-                    return await self._journal.finish(turn, _answer(turn, reply))
+                    return await self._journal.finish(turn, _end(turn, reply))
                 turn = await self._act(turn)
                 judge_calls(turn, self._limits)
             except Again as signal:
@@ -117,12 +118,12 @@ class TurnLoop:
     async def _end(self, turn: Turn, signal: Ended) -> None:
         """End a turn without a further step; an answer that was begun stands as far as it got."""
         if turn.begun:
-            await self._journal.finish(turn, _as_far_as(turn.begun, signal.reason))
+            await self._journal.finish(turn, End(answer=_as_far_as(turn.begun, signal.reason)))
             return
         answer = make.answer(signal.text, provider=MACHINERY, model=MACHINERY)
         if signal.error:
             answer = make.error_answer(signal.text, error=signal.error)
-        await self._journal.finish(turn, answer, MessageStatus.ERROR)
+        await self._journal.finish(turn, End(answer=answer), MessageStatus.ERROR)
 
     async def _think(self, turn: Turn) -> Noted:
         """One step of the model."""
@@ -149,24 +150,24 @@ class TurnLoop:
     def _compiled(self, turn: Turn, model: ChatModel) -> CompiledRequest:
         """The request for the next step; after a cut reply with less thinking, which eats the same budget."""
         request = self._request
+        if is_compaction(turn.prompt):  # it writes, and does nothing
+            request = replace(request, tools=())
         if turn.nudges("cut") or turn.begun:
             request = replace(request, options={**request.options, "thinking": "low"})
         return compile_turns(
             (*turn.past, *turn.records),
             turn.steps,
             request,
-            limits=CompileLimits(
-                tool_output=self._limits.tool_output,
-                tokens=self._limits.history_tokens,
-                pinned=frozenset(turn.branch.pinned),
+            limits=CompileLimits.of(
+                turn.branch, tool_output=self._limits.tool_output, tokens=self._limits.history_tokens
             ),
             provider=model.provider,
             active_turn=turn.id,
         )
 
 
-def _last_words(noted: Noted) -> Answer | None:
-    """The answer, if the reply is one and nothing else is to be done: then both are stored in one commit."""
+def _last_words(noted: Noted) -> End | None:
+    """The end, if the reply is one and nothing else is to be done: then both are stored in one commit."""
     turn, reply = noted.later, noted.reply
     if reply.calls or noted.turn.can_go_on(reply) or turn.open_calls:
         return None
@@ -174,11 +175,14 @@ def _last_words(noted: Noted) -> Answer | None:
         judge_reply(turn, reply)
     except (Again, Ended):
         return None
-    return _answer(turn, reply)
+    return _end(turn, reply)
 
 
-def _answer(turn: Turn, reply: Reply) -> Answer:
-    return make.answer(answer_text(turn, reply), provider=reply.provider, model=reply.model)
+def _end(turn: Turn, reply: Reply) -> End:
+    text = answer_text(turn, reply)
+    if is_compaction(turn.prompt):
+        return compacted(turn, text)
+    return End(answer=make.answer(text, provider=reply.provider, model=reply.model))
 
 
 def _as_far_as(begun: Reply, why: str) -> Answer:

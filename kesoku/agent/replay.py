@@ -19,7 +19,7 @@ from kesoku.messages.record import Record
 from kesoku.messages.turn import CompiledRequest
 from kesoku.ports import Transaction
 
-_SAID = {"thought", "tool_call", "answer"}
+_SAID = {"thought", "tool_call", "answer", "summary"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,11 +47,7 @@ class Viewer:
             records,
             tx.steps.of(running) if running else (),
             self.request,
-            limits=CompileLimits(
-                tool_output=self.limits.tool_output,
-                tokens=self.limits.history_tokens,
-                pinned=frozenset(branch.pinned),
-            ),
+            limits=CompileLimits.of(branch, tool_output=self.limits.tool_output, tokens=self.limits.history_tokens),
             provider=self.model.provider,
             active_turn=running or _NEXT,
         )

@@ -2,21 +2,26 @@
 
     KesokuError
     ├── MessageError            a value that cannot exist
+    ├── HistoryError            a change or reading of a history in memory that is refused
     ├── StoreError              the database
     ├── GatewayError            the lifecycle of a message
     ├── ConfigError             what someone wrote into the config (exit code 78)
+    ├── CommandError            what somebody asked for with a slash and cannot have
     ├── ModelError              a chat model did not answer
     ├── ToolError               a tool call that cannot run; becomes a result, never a crash
     ├── RenderError             a reply that cannot be turned into something sendable
     ├── PluginError             an extension that does not load
-    └── DeliveryError           a platform did not take a message
+    ├── DeliveryError           a platform did not take a message
+    └── ExchangeError           mail that cannot be sent or routed
 
 A leaf takes the facts as fields and builds its own sentence: what happened, where, what to do. Callers read the fields
 and never parse the text. Texts of errors contain no secret.
 """
 
+from kesoku.errors.command import CommandError, CommandMisused, NoConversation, NoSuchMessage, NotPossible
 from kesoku.errors.config import ConfigError, ConfigInvalid, ConfigMissing, LogUnwritable, NoSuchSession, NothingToServe
 from kesoku.errors.delivery import Ambiguous, DeliveryConflict, DeliveryError, Hold, LoginNeeded, Refused, RetryLater
+from kesoku.errors.exchange import ExchangeError, NameInvalid, NoDeadLetter, OwnerKnown, OwnerUnknown
 from kesoku.errors.gateway import (
     Deposed,
     DuplicateMessage,
@@ -27,13 +32,35 @@ from kesoku.errors.gateway import (
     UnknownMessage,
     VersionConflict,
 )
+from kesoku.errors.history import (
+    ClassChanged,
+    FieldRefused,
+    HistoryError,
+    NotAMember,
+    NotAMessage,
+    NotASystemPrompt,
+    ObserverAsync,
+    OrderIncomplete,
+    ProgressionReserved,
+    ProgressionUnknown,
+    ProjectionRefused,
+    SeveralKinds,
+    WrongKind,
+)
+from kesoku.errors.hook import HookCommandFailed, HookError, HookLate, HookRefused, HookUnreachable
 from kesoku.errors.message import (
     AlreadyAnswered,
     AmbiguousRow,
+    CallInvalid,
     IdentityGiven,
     IdentityMissing,
+    ImageRefused,
     InvalidParty,
+    KindFixed,
     MessageError,
+    NotACall,
+    PromptExpected,
+    PromptInvalid,
     SelectionInvalid,
     UnknownKind,
 )
@@ -87,6 +114,10 @@ __all__ = [
     "AlreadyAnswered",
     "Ambiguous",
     "AmbiguousRow",
+    "CallInvalid",
+    "ClassChanged",
+    "CommandError",
+    "CommandMisused",
     "ConfigError",
     "ConfigInvalid",
     "ConfigMissing",
@@ -94,12 +125,22 @@ __all__ = [
     "DeliveryError",
     "Deposed",
     "DuplicateMessage",
+    "ExchangeError",
+    "FieldRefused",
     "GatewayError",
+    "HistoryError",
     "Hold",
+    "HookCommandFailed",
+    "HookError",
+    "HookLate",
+    "HookRefused",
+    "HookUnreachable",
     "IdentityGiven",
     "IdentityMissing",
+    "ImageRefused",
     "InvalidParty",
     "KesokuError",
+    "KindFixed",
     "LimitTooSmall",
     "LogUnwritable",
     "LoginNeeded",
@@ -119,20 +160,39 @@ __all__ = [
     "ModelTimeout",
     "ModelUnavailable",
     "ModelUnknown",
+    "NameInvalid",
+    "NoConversation",
+    "NoDeadLetter",
+    "NoSuchMessage",
     "NoSuchSession",
+    "NotACall",
+    "NotAMember",
+    "NotAMessage",
+    "NotASystemPrompt",
+    "NotPossible",
     "NotStorable",
     "NothingToServe",
+    "ObserverAsync",
+    "OrderIncomplete",
+    "OwnerKnown",
+    "OwnerUnknown",
     "PathRefused",
     "PluginBroken",
     "PluginConflict",
     "PluginError",
     "PluginUnknown",
+    "ProgressionReserved",
+    "ProgressionUnknown",
+    "ProjectionRefused",
+    "PromptExpected",
+    "PromptInvalid",
     "Refused",
     "RenderError",
     "RetryLater",
     "RunDirectoryUnusable",
     "SelectionInvalid",
     "ServedElsewhere",
+    "SeveralKinds",
     "StoreClosed",
     "StoreConflict",
     "StoreCorrupt",
@@ -158,5 +218,6 @@ __all__ = [
     "UnknownKind",
     "UnknownMessage",
     "VersionConflict",
+    "WrongKind",
     "ZoneUnknown",
 ]

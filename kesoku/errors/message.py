@@ -2,6 +2,9 @@
 
 from kesoku.errors.root import KesokuError
 
+_SHOWN = 60
+"""Letters of a value that an error shows."""
+
 
 class MessageError(KesokuError):
     """A message value that cannot exist."""
@@ -13,6 +16,49 @@ class InvalidParty(MessageError, ValueError):
     def __init__(self, *, value: object) -> None:
         self.value = value
         super().__init__("Invalid sender or recipient")
+
+
+class ImageRefused(MessageError, ValueError):
+    """A reference to an image that a prompt must not hand on; only its form was looked at."""
+
+    def __init__(self, *, reference: str, why: str) -> None:
+        self.reference, self.why = reference, why
+        shown = reference if len(reference) <= _SHOWN else f"{reference[:_SHOWN]}…"
+        super().__init__(f"the image {shown!r} is refused: {why}; give an http(s) address, or base64 of an image")
+
+
+class PromptInvalid(MessageError, ValueError):
+    """A field of a prompt that has few possible values has none of them."""
+
+    def __init__(self, *, field: str, value: object, valid: tuple[object, ...]) -> None:
+        self.field, self.value, self.valid = field, value, valid
+        super().__init__(f"{field} of a prompt must be one of {', '.join(map(repr, valid))}, not {value!r}")
+
+
+class CallInvalid(MessageError, ValueError):
+    """The name or the arguments of a tool call are nothing that can be called."""
+
+    def __init__(self, *, field: str, value: object, why: str) -> None:
+        self.field, self.value, self.why = field, value, why
+        shown = repr(value)
+        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+        super().__init__(f"the {field} of a tool call cannot be read: {why}, in {shown}")
+
+
+class NotACall(MessageError, ValueError):
+    """Only a tool call can be answered with a result."""
+
+    def __init__(self, *, given: object) -> None:
+        self.given = given
+        super().__init__(f"a result answers a ToolCall, not {type(given).__name__}; pass the call that was made")
+
+
+class KindFixed(MessageError, TypeError):
+    """A rewrite keeps the class of a message, and a maker fixes it; what is of another class is another message."""
+
+    def __init__(self, *, kind: str, field: str) -> None:
+        self.kind, self.field = kind, field
+        super().__init__(f"the {field} of a {kind} is fixed; to say something of another kind create a message of it")
 
 
 class UnknownKind(MessageError, ValueError):
@@ -63,3 +109,11 @@ class SelectionInvalid(MessageError, ValueError):
         unknown = f"not in this session: {', '.join(missing)}" if missing else ""
         twice = f"named more than once: {', '.join(repeated)}" if repeated else ""
         super().__init__(f"the chosen messages cannot be read; {'; '.join(filter(None, (unknown, twice)))}")
+
+
+class PromptExpected(MessageError, TypeError):
+    """An agent takes complete prompts: who has only text creates the message first, and then knows its id (D-035)."""
+
+    def __init__(self, *, given: str) -> None:
+        self.given = given
+        super().__init__(f"an agent takes a user prompt, not {given}; make one with create_user_message")

@@ -9,7 +9,7 @@ from typing import Any
 from kesoku.errors import AlreadyAnswered, Deposed
 from kesoku.gateway import turn
 from kesoku.gateway.admission import home, own_turn, stored
-from kesoku.gateway.choosing import select
+from kesoku.gateway.choosing import go_on, select
 from kesoku.gateway.claiming import Claiming
 from kesoku.gateway.crash import charged
 from kesoku.gateway.intake import Intake
@@ -115,6 +115,7 @@ class StoreGateway:
         metrics: dict[str, Any],
         step: Step | None = None,
         said: Sequence[Post] = (),
+        choose: Choose | None = None,
     ) -> Record:
         """End a turn. Finishing again with the same answer returns what is stored (N-05)."""
         act = Act(actor=fence.owner, reason="finish", at=self._clock.now())
@@ -127,12 +128,16 @@ class StoreGateway:
                     raise
                 return known
             if step is not None:
-                _say(tx, fence, step, said, act.at)
+                tx.steps.add(step)
+            for each in said:
+                _insert(tx, each, act.at, fence)
             if metrics:
                 tx.steps.set_metrics(turn_id, metrics)
             turn.end(tx, turn_id, status, act)
             placed = replace(answer, turn_id=turn_id, parent_id=answer.parent_id or turn_id)
             record = _insert(tx, placed, act.at, fence)
+            if choose is not None:
+                go_on(tx, record.session_id, choose, act)
             tx.leases.release(fence)
             measured = metrics and answer.message.kind == "answer" and answer.message.source.kind == "model"
             return replace(record, facts=FrozenDict(turn_metrics=metrics)) if measured else record

@@ -49,7 +49,7 @@ def openings(records: Iterable[Record], before: Authors = NOBODY) -> tuple[dict[
 
 
 def _is_headed(record: Record) -> bool:
-    return _begins_headed(record.message.rendered.partition("\n")[0], record.message.author)
+    return _begins_headed(record.message.text.partition("\n")[0], record.message.author)
 
 
 @lru_cache(4096)

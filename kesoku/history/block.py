@@ -7,6 +7,8 @@ from typing import Any
 from kesoku.history.bound import as_text, bounded
 from kesoku.history.codec import call_block
 from kesoku.messages.content import Attachment
+from kesoku.messages.freeze import EMPTY as NOTHING
+from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.record import Record
 from kesoku.messages.source import PROMPT_BLOCKED
 from kesoku.messages.turn import Block, CallBlock, MediaBlock, Reply, ResultBlock, TextBlock
@@ -32,11 +34,19 @@ class Style:
     """Whose signatures and wire ids are given back."""
     tool_output: int
     """Bytes of one result."""
+    pinned: frozenset[str] = frozenset()
+    """Turns that no budget leaves out."""
+    cuts: FrozenDict = NOTHING
+    """Id of a result -> the bytes of it that are read, if fewer."""
+
+    def bytes_of(self, record: Record) -> int:
+        """How much of a result is read."""
+        return int(self.cuts.get(record.id, self.tool_output))
 
 
 def prompt(record: Record, opening: str, *, past: bool) -> tuple[Block, ...]:
     """What someone asked: `opening` and text, then files; of a past turn the text names the files (K-184)."""
-    text: str = opening + record.message.rendered
+    text = opening + record.message.text
     attachments: tuple[Attachment, ...] = record.message.content.attachments
     if past:
         text = _joined(text, *_stripped(attachments))
@@ -111,10 +121,10 @@ def result(asked: CallBlock, record: Record | None, style: Style, *, past: bool)
         return replace(given, error=NO_RESULT)
     content = record.message.content
     media, absent = ((), _stripped(content.attachments)) if past else _media(content.attachments)
-    output: Any = bounded(content.output, style.tool_output)
+    output: Any = bounded(content.output, style.bytes_of(record))
     if absent:
         output = _joined("" if output is None else as_text(output), *absent)
-    error = None if content.error is None else clip(content.error, style.tool_output)
+    error = None if content.error is None else clip(content.error, style.bytes_of(record))
     return replace(given, output=output, error=error, media=media)
 
 

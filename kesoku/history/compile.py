@@ -26,7 +26,9 @@ from kesoku.history.codec import reply_from_json
 from kesoku.history.order import Placed, placed
 from kesoku.history.pair import results
 from kesoku.history.prefix import NOTHING, Prefix, PrefixCache, alternating, master_prompt, named
+from kesoku.messages.branch import Branch
 from kesoku.messages.enums import MessageStatus
+from kesoku.messages.freeze import EMPTY, FrozenDict
 from kesoku.messages.lifecycle import Step
 from kesoku.messages.record import Record
 from kesoku.messages.source import ANSWER_BLOCKED
@@ -50,6 +52,13 @@ class CompileLimits:
     What the active turn adds is not counted, so that the cut stays where it is for all of its steps. None: no bound."""
     pinned: frozenset[str] = frozenset()
     """Turns that are never left out."""
+    cuts: FrozenDict = EMPTY
+    """Id of a tool result -> the bytes of it that are read (R-6)."""
+
+    @classmethod
+    def of(cls, branch: Branch, *, tool_output: int, tokens: int | None) -> "CompileLimits":
+        """The limits for a branch of a session."""
+        return cls(tool_output=tool_output, tokens=tokens, pinned=frozenset(branch.pinned), cuts=branch.cuts)
 
 
 def compile_turns(
@@ -68,7 +77,7 @@ def compile_turns(
     `provider` only if it gave them. Raises SelectionInvalid.
     """
     limits = limits or CompileLimits()
-    style = block.Style(provider=provider, tool_output=limits.tool_output, pinned=limits.pinned)
+    style = block.Style(provider=provider, tool_output=limits.tool_output, pinned=limits.pinned, cuts=limits.cuts)
     arrived = tuple(sorted(records, key=attrgetter("seq")))
     prefix, order = (NOTHING, placed(arrived)) if selection is not None else _begun(arrived, style, active_turn)
     chosen = _visible(order, active_turn) if selection is None else _selected(order, selection)

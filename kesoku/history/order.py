@@ -40,10 +40,18 @@ def placed(records: Iterable[Record]) -> tuple[Placed, ...]:
     for record in arrived:
         turns.setdefault(_turn_of(record, known), []).append(record)
     position = {record.id: index for index, record in enumerate(arrived)}
-    starts = {turn_id: position[turn_id if turn_id in known else turn[0].id] for turn_id, turn in turns.items()}
+    starts = {turn_id: _start(turn_id, turn, position) for turn_id, turn in turns.items()}
     return tuple(
         each for turn_id in sorted(turns, key=starts.__getitem__) for each in _phased_turn(turn_id, turns[turn_id])
     )
+
+
+def _start(turn_id: str, turn: Sequence[Record], position: Mapping[str, int]) -> int:
+    """Where a turn stands: at its prompt. A summary stands for what was before: at the beginning, if the prompt that
+    asked for it is not read (R-6)."""
+    if turn_id not in position and any(record.kind == "summary" for record in turn):
+        return -1
+    return position[turn_id if turn_id in position else turn[0].id]
 
 
 def _turn_of(record: Record, known: Mapping[str, Record]) -> str:

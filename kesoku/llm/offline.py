@@ -17,14 +17,15 @@ It is a demonstration of a whole turn, not an intelligence. It reads the last th
 
 Lines of one prompt are requests of one step, so two calls on two lines run in parallel; " and then " puts what follows
 into the next step. When every step is done it answers from the results, in order. A call is made only if the request
-offers that tool. Anything else is answered with the plain truth. The same input gives the same output, call ids
-included; only `slow` sleeps. Tokens are estimates (`kesoku.llm.estimate`).
+offers that tool. Asked to compact the conversation it lists what was asked. Anything else is answered with the plain
+truth. The same input gives the same output, call ids included; only `slow` sleeps. Tokens are estimates
+(`kesoku.llm.estimate`).
 """
 
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -34,6 +35,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kesoku.history.weight import tokens_of
 from kesoku.llm.estimate import estimate
 from kesoku.llm.manifest import ModelManifest
+from kesoku.messages.phrase import COMPACTION
 from kesoku.messages.turn import (
     CallBlock,
     CompiledRequest,
@@ -54,6 +56,10 @@ _LONGEST = 2_000
 
 _MOST = 20
 """Requests in one prompt; a longer text is no list of requests."""
+
+_SUMMARY = "What was asked so far:"
+_SUMMED = 200
+"""Characters of one request in a summary."""
 
 _WHAT_I_AM = (
     "I am the offline model built into Kesoku: a demonstration that follows fixed rules, not an intelligence. "
@@ -189,6 +195,8 @@ class OfflineModel:
 def decide(request: CompiledRequest) -> Plan:
     """What to do next: the next unfinished step of the last prompt, or the answer from the results."""
     start = _prompt_at(request.turns)
+    if start is not None and _lines(request.turns[start])[0].startswith(COMPACTION):
+        return Plan(text=_summary(request.turns[: start + 1]))
     steps = _steps(request.turns[start]) if start is not None else []
     later = request.turns[start + 1 :] if start is not None else ()
     done = sum(any(isinstance(block, CallBlock) for block in turn.blocks) for turn in later)
@@ -207,6 +215,16 @@ def _prompt_at(turns: tuple[Turn, ...]) -> int | None:
     """Index of the last user turn in which somebody wrote something."""
     found = (i for i in range(len(turns) - 1, -1, -1) if turns[i].role == "user" and _lines(turns[i]))
     return next(found, None)
+
+
+def _summary(turns: Sequence[Turn]) -> str:
+    """What people asked so far, one line each, and an earlier summary as it is."""
+    said = [
+        block.text for turn in turns if turn.role == "user" for block in turn.blocks if isinstance(block, TextBlock)
+    ]
+    asked = [" ".join(text.split()) for text in said if not text.strip().startswith("[System Notification]")]
+    lines = [line if line.startswith(_SUMMARY) else f"- {line[:_SUMMED]}" for line in asked]
+    return "\n".join(lines) if lines and lines[0].startswith(_SUMMARY) else "\n".join([_SUMMARY, *lines])
 
 
 def _lines(turn: Turn) -> list[str]:

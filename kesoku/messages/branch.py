@@ -5,8 +5,10 @@ try selects other stretches of them (C-16, R-6). A stretch names places in the s
 branch does not grow with what is said on it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+
+from kesoku.messages.freeze import EMPTY, FrozenDict
 
 Span = tuple[int, int | None]
 """The first and the last place of a stretch; without a last one it takes in whatever comes."""
@@ -27,14 +29,18 @@ class Branch:
     pinned: tuple[str, ...] = ()
     """Turns that are read whether they stand in the spans or not, and that no budget leaves out."""
     cleared: tuple[Span, ...] | None = None
-    """The spans before the last clearing, which can be taken back."""
+    """The spans before the last clearing or compaction, which can be taken back."""
+    summary: str | None = None
+    """The message that stands for what was cleared, if it was compacted (R-6)."""
+    cuts: FrozenDict = EMPTY
+    """Id of a tool result -> the bytes of it that are read."""
     at: int = 0
     """When it was selected last, in microseconds."""
 
     @property
     def is_whole(self) -> bool:
         """Whether it is the whole session."""
-        return self.spans == ((1, None),) and not self.forgotten and not self.pinned
+        return self.spans == ((1, None),) and not (self.forgotten or self.pinned or self.cuts)
 
     def covers(self, n: int) -> bool:
         """Whether a place stands in its spans."""
@@ -54,13 +60,22 @@ class Branch:
 
     def clearing(self, n: int) -> "Branch":
         """With nothing of what stands up to a place, but what is pinned."""
-        return replace(self, spans=((n + 1, None),), cleared=_until(self.spans, n))
+        return replace(self, spans=((n + 1, None),), cleared=_until(self.spans, n), summary=None, cuts=EMPTY)
+
+    def compacting(self, n: int, *, tail: int, summary: str, prompt: str, cuts: Mapping[str, int]) -> "Branch":
+        """With a summary in the place of everything up to `n`, but for what stands from the place `tail` on.
+
+        `prompt` is the message that asked for it.
+        """
+        compacted = replace(self, spans=((tail, None),), cleared=_until(self.spans, n), summary=summary)
+        return replace(compacted.without([prompt]), cuts=FrozenDict(cuts))
 
     def restoring(self, n: int) -> "Branch":
-        """With what the last clearing took, if there was one."""
+        """With what the last clearing or compaction took, if there was one, and without the summary of it."""
         if self.cleared is None:
             return self
-        return replace(self, spans=_joined((*self.cleared, *self.spans)), cleared=None).going_on(n)
+        whole = replace(self, spans=_joined(_ordered(self.cleared, self.spans)), cleared=None, summary=None, cuts=EMPTY)
+        return whole.going_on(n).without([self.summary] if self.summary else [])
 
     def without(self, ids: Iterable[str], turns: Iterable[str] = ()) -> "Branch":
         """Without these messages; their turns need not be kept any more if they are named."""
@@ -79,13 +94,17 @@ def _until(spans: Iterable[Span], n: int) -> tuple[Span, ...]:
     return tuple((first, n if last is None else min(last, n)) for first, last in spans if first <= n)
 
 
+def _ordered(one: Iterable[Span], other: Iterable[Span]) -> list[Span]:
+    return sorted((*one, *other), key=lambda span: (span[0], span[1] is None, span[1] or 0))
+
+
 def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Spans in order as few as possible: those that touch are one."""
     joined: list[Span] = []
     for first, last in spans:
-        if joined and joined[-1][1] is not None and first <= joined[-1][1] + 1:
-            before, until = joined.pop()
-            last = None if last is None or until is None else max(last, until)
-            first = before
-        joined.append((first, last))
+        before, until = joined[-1] if joined else (first, None)
+        if joined and (until is None or first <= until + 1):
+            joined[-1] = (before, None if last is None or until is None else max(last, until))
+        else:
+            joined.append((first, last))
     return tuple(joined)

@@ -14,6 +14,7 @@ class MessageRole(StrEnum):
     """Thoughts, answers, and notices for people."""
     TOOL = "tool"
     """A tool call, or the output of one."""
+    ACTION = TOOL
     UNSET = "unset"
     """A routed message that is no turn of a conversation."""
 

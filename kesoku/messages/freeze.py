@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
+from types import NoneType
 from typing import Any, NoReturn, Self
 
 
@@ -15,7 +16,10 @@ class FrozenDict(dict[str, Any]):
     __slots__ = ()
 
     def __init__(self, *given: Any, **more: Any) -> None:
-        super().__init__({str(key): freeze(item) for key, item in dict(*given, **more).items()})
+        plain = given[0] if given and not more and isinstance(given[0], dict) else dict(*given, **more)
+        if not (_ATOMS.issuperset(map(type, plain.values())) and _TEXT.issuperset(map(type, plain))):
+            plain = {str(key): freeze(item) for key, item in plain.items()}
+        dict.__init__(self, plain)
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("this mapping is part of a frozen message; make a new message instead")
@@ -37,15 +41,18 @@ class FrozenDict(dict[str, Any]):
         return FrozenDict, (dict(self),)
 
 
+_ATOMS = frozenset((str, NoneType, bool, int, float, bytes, FrozenDict))
+"""Types whose values cannot change."""
+_TEXT = frozenset((str,))
 EMPTY = FrozenDict()
 
 
 def freeze(value: Any) -> Any:
     """A detached, deep-frozen copy: mappings become FrozenDict, sequences tuples, sets frozensets."""
-    if value is None or isinstance(value, (str, int, float, bytes, FrozenDict)):
+    if type(value) in _ATOMS or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, (list, tuple)):
-        return tuple([freeze(item) for item in value])
+        return tuple([freeze(item) for item in value]) if value else ()
     if isinstance(value, Mapping):
         return FrozenDict(value)
     if isinstance(value, (set, frozenset)):
@@ -66,19 +73,31 @@ def thaw(value: Any) -> Any:
 
 def changed_fields(value: Any) -> dict[str, Any]:
     """The JSON-able form of a dataclass: every field that differs from its default."""
-    pairs = ((name, getattr(value, name), default) for name, default in _fields(value.__class__))
-    return {name: thaw(given) for name, given, default in pairs if given != default}
+    changed: dict[str, Any] = {}
+    for name, default in defaults_of(value.__class__).items():
+        given = getattr(value, name)
+        if given is not default and given != default:
+            changed[name] = given if type(given) is str else thaw(given)
+    return changed
 
 
 def known_fields(cls: Any, data: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments for a dataclass in a form that `changed_fields` made; keys that it lacks are ignored."""
-    return {name: data[name] for name, _ in _fields(cls) if name in data}
+    known = defaults_of(cls)
+    if known.keys() >= data.keys():
+        return dict(data)
+    return {name: value for name, value in data.items() if name in known}
 
 
 @cache
-def _fields(cls: Any) -> tuple[tuple[str, Any], ...]:
-    """Name and default of each field."""
-    return tuple((each.name, each.default) for each in fields(cls))
+def defaults_of(cls: Any) -> dict[str, Any]:
+    """Name and default of each field of a dataclass."""
+    return {each.name: each.default for each in fields(cls)}
+
+
+def current_fields(value: Any) -> dict[str, Any]:
+    """Name and value of each field of a dataclass, values as they are."""
+    return {name: getattr(value, name) for name in defaults_of(value.__class__)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +106,10 @@ class Form:
 
     def __post_init__(self) -> None:
         cls: Any = self.__class__
-        for name, _ in _fields(cls):
+        for name, default in defaults_of(cls).items():
             given = getattr(self, name)
+            if given is default or type(given) in _ATOMS:
+                continue
             if (frozen := freeze(given)) is not given:
                 object.__setattr__(self, name, frozen)
 
@@ -97,6 +118,6 @@ class Form:
         return changed_fields(self)
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The value that `to_dict` wrote; unknown keys are ignored."""
         return cls(**known_fields(cls, data))

@@ -3,14 +3,27 @@
 Role and type are fixed by the class, so a contradiction such as (user, tool_call) cannot be built (K-011).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from kesoku.errors import UnknownKind
-from kesoku.messages.content import AnswerContent, CallContent, NoticeContent, PromptContent, ResultContent, TextContent
+from kesoku.messages.content import (
+    AnswerContent,
+    CallContent,
+    NoticeContent,
+    PromptContent,
+    ResultContent,
+    SystemContent,
+    TextContent,
+)
 from kesoku.messages.enums import MessageRole, MessageStatus, MessageType
-from kesoku.messages.message import Message
-from kesoku.messages.source import source_from_dict
+from kesoku.messages.message import Message, MessageId
+from kesoku.messages.party import Party, party
+from kesoku.messages.response import model_of, plain_response, response_text
+from kesoku.messages.source import ModelSource, Source, source_from_dict
+
+_SYSTEM, _USER, _ASSISTANT = map(party, (MessageRole.SYSTEM, MessageRole.USER, MessageRole.ASSISTANT))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -20,7 +33,10 @@ class SystemPrompt(Message):
     kind: ClassVar = "system_prompt"
     role: ClassVar = MessageRole.SYSTEM
     type: ClassVar = MessageType.TEXT
-    content_class: ClassVar = TextContent
+    content_class: ClassVar = SystemContent
+
+    sender: Party = _SYSTEM
+    recipient: Party = _ASSISTANT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,6 +78,19 @@ class Answer(Message):
     type: ClassVar = MessageType.TEXT
     content_class: ClassVar = AnswerContent
 
+    recipient: Party = _USER
+
+    @classmethod
+    def from_response(cls, response: Any, *, source: Source | None = None, **fields: Any) -> Self:
+        """The answer that a provider's response holds: its text, without anything between several fragments.
+
+        The response itself becomes `metadata["model_response"]`, of several a list; models are never shown it.
+        Without a source, one is made of the model that the response names.
+        """
+        made = source or ModelSource(provider="unknown", model=model_of(response))
+        metadata = {**(fields.pop("metadata", None) or {}), "model_response": plain_response(response)}
+        return cls.create(source=made, content=AnswerContent(text=response_text(response)), metadata=metadata, **fields)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Notice(Message):
@@ -95,6 +124,26 @@ class ToolResult(Message):
     role: ClassVar = MessageRole.TOOL
     type: ClassVar = MessageType.TOOL_RESULT
     content_class: ClassVar = ResultContent
+
+    @property
+    def request_id(self) -> MessageId | None:
+        """The id of the call."""
+        return self.content.request_id  # type: ignore[no-any-return]
+
+    @property
+    def result(self) -> Any:
+        """What the tool returned, also beside an error."""
+        return self.content.output
+
+    @property
+    def success(self) -> bool:
+        """Whether the tool worked: exactly if there is no error, not even an empty one."""
+        return self.content.error is None
+
+    @property
+    def outcome(self) -> str:
+        """How it went, in a line (L-097, L-099). What the metadata cell holds is `content.summary`."""
+        return self.content.outcome  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -151,11 +200,13 @@ CATEGORIES: dict[tuple[str, str], Category] = {
 }
 """The twelve rows, in the seed's order."""
 
-_LATER: dict[tuple[str, str], Category] = {
+FURTHER_CATEGORIES: dict[tuple[str, str], Category] = {
     ("system_note", "hook"): Category(title="context from a hook", author="System", status=_S.RESPONDED),
     ("system_note", "relay"): Category(title="wake-up by mail", author="System", status=_S.PENDING_AGENT),
+    ("user_prompt", "relay"): Category(title="task from another agent", author="Kesoku", status=_S.PENDING_AGENT),
     ("summary", "compaction"): Category(title="summary", author="System", status=_S.RESPONDED),
 }
+"""What a message may be besides."""
 
 
 def category_of(message: Message) -> Category:
@@ -170,22 +221,28 @@ def category(kind: str, source_kind: str) -> Category:
         UnknownKind: this kind never comes from this source.
     """
     key = (kind, source_kind)
-    found = CATEGORIES.get(key) or _LATER.get(key)
+    found = CATEGORIES.get(key) or FURTHER_CATEGORIES.get(key)
     if found is None:
-        raise UnknownKind(what="message", kind="/".join(key), valid=tuple("/".join(k) for k in CATEGORIES | _LATER))
+        raise UnknownKind(
+            what="message", kind="/".join(key), valid=tuple("/".join(k) for k in CATEGORIES | FURTHER_CATEGORIES)
+        )
     return found
 
 
-def message_from_dict(data: dict[str, Any]) -> Message:
+def message_from_dict(data: Mapping[str, Any]) -> Message:
     """The message that `to_dict` wrote: class by `kind`, role and type ignored (C-04).
 
     Raises:
         UnknownKind: kind or source is not known here.
+        IdentityMissing: there is no id.
     """
-    rest = dict(data)
-    kind = rest.pop("kind", None)
-    if kind not in KINDS:
+    kind = data.get("kind")
+    cls = KINDS.get(kind) if isinstance(kind, str) else None
+    if cls is None:
         raise UnknownKind(what="message", kind=kind, valid=tuple(KINDS))
-    for derived in ("role", "type"):
-        rest.pop(derived, None)
-    return KINDS[kind].restore(source=source_from_dict(rest.pop("source")), **rest)
+    fields = dict(data)
+    for derived in ("kind", "role", "type"):
+        fields.pop(derived, None)
+    fields["id"] = data.get("id")
+    fields["source"] = source_from_dict(data.get("source") or {})
+    return cls.restored(fields)

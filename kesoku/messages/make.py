@@ -1,10 +1,9 @@
 """One maker a category, so that nobody spells a message by hand (seed 004 table 3)."""
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from kesoku.errors import AlreadyAnswered
+from kesoku.errors import AlreadyAnswered, NotACall
 from kesoku.messages import phrase
 from kesoku.messages.content import (
     AnswerContent,
@@ -15,9 +14,10 @@ from kesoku.messages.content import (
     PromptContent,
     Question,
     ResultContent,
+    SystemContent,
     TextContent,
 )
-from kesoku.messages.freeze import FrozenDict, freeze
+from kesoku.messages.freeze import EMPTY, FrozenDict
 from kesoku.messages.kinds import (
     Answer,
     Notice,
@@ -43,16 +43,22 @@ from kesoku.messages.source import (
     NoticeSource,
     NudgeReason,
     NudgeSource,
+    RelaySource,
     Source,
     SystemSource,
     ToolSource,
     UserSource,
 )
+from kesoku.messages.tool_content import result_text
 
 M = TypeVar("M", bound=Message)
 
 EMPTY_REPLY = f"{phrase.EMPTY} Please answer the request above, in words for the person who asked."
-COMPACTION = "[System Notification] The user manually requested compaction of the conversation so far."
+COMPACTION = (
+    f"{phrase.COMPACTION} of the conversation so far. Write the summary that will stand in its place: what was asked "
+    "and decided, facts, figures and names that still matter, files, and what is not finished. Be complete and brief. "
+    "Answer nothing in it and address nobody."
+)
 ERROR = f"{phrase.ERROR} "
 
 
@@ -65,13 +71,13 @@ def user_prompt(
     platform_ids: Mapping[str, Any] | None = None,
 ) -> UserPrompt:
     """What a person wrote (K-021). `text` carries the platform's header already."""
-    source = UserSource(user_id=user_id, platform_ids=freeze(platform_ids or {}))
+    source = UserSource(user_id=user_id, platform_ids=FrozenDict(platform_ids) if platform_ids else EMPTY)
     return _made(UserPrompt, source, PromptContent(text=text, attachments=tuple(attachments)), author=author)
 
 
 def cron_prompt(text: str, *, job: str | None = None, marks: Mapping[str, Any] | None = None) -> UserPrompt:
     """What a schedule asks (K-025). `marks` are extra metadata cells (C-27)."""
-    source = CronSource(job=job, marks=freeze(marks or {}))
+    source = CronSource(job=job, marks=FrozenDict(marks) if marks else EMPTY)
     return _made(UserPrompt, source, PromptContent(text=text))
 
 
@@ -83,13 +89,23 @@ def compaction_prompt(*, user_id: str | None = None) -> UserPrompt:
 
 def system_prompt(text: str) -> SystemPrompt:
     """The master prompt (K-049)."""
-    return _made(SystemPrompt, SystemSource(), TextContent(text=text))
+    return _made(SystemPrompt, SystemSource(), SystemContent(text=text))
 
 
 def wakeup(job_id: str, output: str) -> SystemNote:
     """A background job that ended (K-053, K-070)."""
     text = f"{phrase.JOB}{job_id} finished\n{output}"
     return _made(SystemNote, JobSource(job_id=job_id), TextContent(text=text))
+
+
+def mail_note(text: str, *, mail_id: str | None = None) -> SystemNote:
+    """Mail that wakes the agent, what became of mail that it sent, or who gave it its task."""
+    return _made(SystemNote, RelaySource(mail_id=mail_id), TextContent(text=text))
+
+
+def task(text: str) -> UserPrompt:
+    """What one agent asks of another one, which has no other conversation."""
+    return _made(UserPrompt, RelaySource(), PromptContent(text=text))
 
 
 def nudge(text: str = EMPTY_REPLY, *, why: NudgeReason = "empty") -> SystemNote:
@@ -123,16 +139,27 @@ def error_answer(text: str, *, error: str = "") -> Answer:
     return _made(Answer, ErrorSource(error=error), AnswerContent(text=ERROR + text))
 
 
-def notice(text: str, *, reason: NoticeReason = "status", question: Question | None = None) -> Notice:
+def notice(
+    text: str,
+    *,
+    reason: NoticeReason = "status",
+    question: Question | None = None,
+    attachments: Iterable[Attachment] = (),
+) -> Notice:
     """A line for people (K-061)."""
-    return _made(Notice, NoticeSource(reason=reason), NoticeContent(text=text, question=question))
+    content = NoticeContent(text=text, question=question, attachments=tuple(attachments))
+    return _made(Notice, NoticeSource(reason=reason), content)
 
 
 def tool_call(
-    tool: str, arguments: Mapping[str, Any], *, provider: str, model: str, replay_state: Any = None
+    tool: Any, arguments: Mapping[str, Any] | str, *, provider: str, model: str, replay_state: Any = None
 ) -> ToolCall:
-    """A request to run a tool (K-041)."""
-    content = CallContent(tool=tool, arguments=FrozenDict(arguments))
+    """A request to run a tool (K-041). The tool is a name, a callable or an object with a `function`.
+
+    Raises:
+        CallInvalid: no name, or no arguments, can be made of what is given.
+    """
+    content = CallContent(tool=tool, arguments=arguments)  # type: ignore[arg-type]
     source = ModelSource(provider=provider, model=model, replay_state=replay_state)
     return _made(ToolCall, source, content)
 
@@ -146,24 +173,35 @@ def respond(
     attachments: Iterable[Attachment] = (),
     synthetic: bool = False,
     replace: bool = False,
+    existing: ToolResult | None = None,
 ) -> tuple[ToolCall, ToolResult]:
     """Answer a call: the call's next version and the new result, linked both ways (R-5).
 
+    With an `existing` result, its next version says what is given here instead; no link is made on either side, and
+    the call stays as it is (L-103).
+
     Raises:
+        NotACall: `call` is something else.
         AlreadyAnswered: the call has a result and `replace` is not asked for (C-03).
     """
-    if call.is_responded() and not replace:
-        raise AlreadyAnswered(call_id=call.id, response_id=call.content.response_id)
+    if not isinstance(call, ToolCall):
+        raise NotACall(given=call)
+    asked: CallContent = call.content
+    short = result_text(output, error)[: ResultContent.SUMMARY_LENGTH] if summary is None else summary
+    if existing is not None:
+        return call, existing.update(output=output, error=error, summary=short, attachments=tuple(attachments))
+    if asked.response_id is not None and not replace:
+        raise AlreadyAnswered(call_id=call.id, response_id=asked.response_id)
     content = ResultContent(
-        tool=call.content.tool,
+        tool=asked.tool,
+        arguments=asked.arguments,
         output=output,
         error=error,
+        summary=short,
         request_id=call.id,
         attachments=tuple(attachments),
     )
-    short = content.rendered[: ResultContent.SUMMARY_LENGTH] if summary is None else summary
-    source = ToolSource(call_id=call.id, synthetic=synthetic)
-    result = _made(ToolResult, source, dataclasses.replace(content, summary=short), author=call.content.tool)
+    result = _made(ToolResult, ToolSource(call_id=call.id, synthetic=synthetic), content, author=asked.tool)
     return call.update(response_id=result.id), result
 
 

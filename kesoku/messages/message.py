@@ -7,30 +7,39 @@ is what import, the database and tests use. Whatever changes how a message is re
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import uuid_utils
 
-from kesoku.errors import IdentityGiven, IdentityMissing
+from kesoku.errors import IdentityGiven, IdentityMissing, KindFixed
 from kesoku.messages.content import Content
 from kesoku.messages.enums import MessageRole, MessageType
-from kesoku.messages.freeze import EMPTY, FrozenDict, freeze, thaw
+from kesoku.messages.freeze import EMPTY, FrozenDict, current_fields, freeze, thaw
+from kesoku.messages.image import in_words
 from kesoku.messages.party import UNADDRESSED, Broadcast, Direct, Party, party
 from kesoku.messages.source import Source
 
+MessageId = str
+"""Opaque: nothing is read from it. One type for messages of every class (D-013)."""
 ContentClass = type[Content]
 """Named here, because in the body of a message's class `type` is that of the message."""
 
+_IDENTITY = frozenset(("id", "created_at", "version"))
+_FIXED = ("kind", "role", "type")
+_PLAIN = object()
+"""Of content that does not render itself."""
+_MICROSECOND, _SECOND = 1_000, 1_000_000
 
-def mint_id() -> str:
+
+def mint_id() -> MessageId:
     """A new message id: opaque text that happens to sort by time, so that indexes stay local (N-08)."""
     return str(uuid_utils.uuid7())
 
 
 def timestamp() -> float:
     """Now, in Unix seconds at microsecond precision, so that it survives the database unchanged."""
-    return round(time.time(), 6)
+    return time.time_ns() // _MICROSECOND / _SECOND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,39 +71,49 @@ class Message:
             InvalidParty: sender or recipient is nothing that can be addressed.
             TypeError: content that the class does not take, or an unknown field.
         """
-        if fields.keys() & {"id", "created_at", "version"}:
-            raise IdentityGiven(kind=cls.kind)
-        return cls.restore(id=mint_id(), created_at=timestamp(), source=source, content=content, **fields)
+        if fields:
+            if not _IDENTITY.isdisjoint(fields):
+                raise IdentityGiven(kind=cls.kind)
+            _settle(fields)
+        return cls(id=mint_id(), created_at=timestamp(), source=source, content=cls._typed(content), **fields)
 
     @classmethod
-    def restore(cls, *, id: str, source: Source, **fields: Any) -> Self:  # noqa: A002
+    def restore(cls, *, id: MessageId, source: Source, **fields: Any) -> Self:  # noqa: A002
         """A message that already has an identity: from the database, an import, a fixture (D-020..D-024).
 
-        A `role` among the fields is dropped: the class decides (L-005).
+        A `role` among the fields is dropped: the class decides (L-005). Without `created_at` it is now.
+
+        Raises as `create` does, and IdentityMissing for an empty id.
         """
-        if not id:
+        return cls.restored({**fields, "id": id, "source": source})
+
+    @classmethod
+    def restored(cls, fields: dict[str, Any]) -> Self:
+        """The same of a dict, which is used up: the quick way for whoever has one."""
+        if not fields["id"]:
             raise IdentityMissing(kind=cls.kind)
-        fields.pop("role", None)
-        fields.setdefault("created_at", timestamp())
-        for side in ("sender", "recipient"):
-            if side in fields:
-                fields[side] = party(fields[side])
-        fields["metadata"] = freeze(fields.get("metadata") or EMPTY)
+        _settle(fields)
+        if "created_at" not in fields:
+            fields["created_at"] = timestamp()
         fields["content"] = cls._typed(fields.get("content"))
-        return cls(id=id, source=source, **fields)
+        return cls(**fields)
 
     @classmethod
     def _typed(cls, content: Any) -> Any:
         wanted = cls.content_class
+        if type(content) is wanted:
+            return content
         if wanted is None:
             return freeze(content)
         if content is None:
             return wanted()
-        if isinstance(content, wanted):
-            return content
-        if isinstance(content, Mapping):
-            return wanted.from_dict(dict(content))
-        raise TypeError(f"{cls.__name__} takes {wanted.__name__}, a mapping or None, not {type(content).__name__}")
+        if type(content) is dict or isinstance(content, Mapping):
+            return wanted.from_dict(content)
+        raise TypeError(f"{cls.__name__} takes {wanted.__name__}, a mapping or None, not {content.__class__.__name__}")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.source, Source):
+            raise TypeError(f"the source of a {self.kind} is a Source, not {self.source.__class__.__name__}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Message) and (self.id, self.version) == (other.id, other.version)
@@ -106,10 +125,30 @@ class Message:
         return f"{self.kind} {self.id}"
 
     @property
-    def rendered(self) -> str:
-        """The text form: what the content renders, else its `str`, '' for None (L-032..L-034)."""
-        rendered = getattr(self.content, "rendered", self.content)
-        return "" if rendered is None else str(rendered)
+    def rendered(self) -> Any:
+        """What the content renders, a list of parts if it holds images; else its `str`, '' for None (L-032..L-034)."""
+        if self.content is None:
+            return ""
+        rendered = getattr(self.content, "rendered", _PLAIN)
+        return str(self.content) if rendered is _PLAIN else rendered
+
+    @property
+    def text(self) -> str:
+        """The same as one text, for people and for models that read text: images are named in lines of their own."""
+        return in_words(self.rendered)
+
+    @property
+    def chat_msg(self) -> dict[str, Any] | None:
+        """The role and what is rendered, as chat models commonly take it; None if it cannot be rendered."""
+        try:
+            return {"role": str(self.role), "content": self.rendered}
+        except Exception:  # noqa: BLE001 - the content of a base message is somebody else's object
+            return None
+
+    @property
+    def is_turn(self) -> bool:
+        """Whether this is a turn of a conversation with a model; without a role it can only be routed (L-043)."""
+        return self.role is not MessageRole.UNSET
 
     @property
     def is_broadcast(self) -> bool:
@@ -129,39 +168,59 @@ class Message:
     def update(self, *, sender: Any = None, recipient: Any = None, **content: Any) -> Self:
         """The same message, said differently: same id, next version (R-1, C-01).
 
-        A falsy sender or recipient keeps the old one. Fields of the content are rebuilt through its dict form; a field
-        set to None is set to None.
+        A falsy sender or recipient keeps the old one. `content` takes the place of the whole content; the other names
+        are fields of it, and one that is set to None is set to None.
+
+        Raises:
+            KindFixed: kind, role or type; that would be another message (D-033).
+            TypeError: content that the class does not take, or a field that it lacks.
         """
         changes: dict[str, Any] = {"version": self.version + 1}
         for side, value in (("sender", sender), ("recipient", recipient)):
             if value:
                 changes[side] = party(value)
         if content:
-            changes["content"] = self._typed(self.content.to_dict() | content)
-        return replace(self, **changes)
+            changes["content"] = self._rebuilt(content)
+        return self._changed(changes)
+
+    def _rebuilt(self, fields: dict[str, Any]) -> Any:
+        for fixed in _FIXED:
+            if fixed in fields:
+                raise KindFixed(kind=self.kind, field=fixed)
+        whole = self._typed(fields.pop("content")) if "content" in fields else self.content
+        if not fields:
+            return whole
+        if isinstance(whole, Content):
+            return whole.updated(fields)
+        if isinstance(whole, Mapping):
+            return FrozenDict({**whole, **fields})
+        raise TypeError(f"the content of this {self.kind} has no fields; pass content= to replace all of it")
 
     def with_sender(self, value: Any) -> Self:
         """The next version with exactly this sender, None included."""
-        return replace(self, sender=party(value), version=self.version + 1)
+        return self._changed({"sender": party(value), "version": self.version + 1})
 
     def with_recipient(self, value: Any) -> Self:
         """The next version with exactly this recipient, None included."""
-        return replace(self, recipient=party(value), version=self.version + 1)
+        return self._changed({"recipient": party(value), "version": self.version + 1})
 
     def clone(self) -> Self:
         """A new message with the same class and content; `metadata.clone_from` names the origin (L-041)."""
         metadata = FrozenDict({**self.metadata, "clone_from": self.id})
-        return replace(self, id=mint_id(), created_at=timestamp(), metadata=metadata, version=1)
+        return self._changed({"id": mint_id(), "created_at": timestamp(), "metadata": metadata, "version": 1})
+
+    def _changed(self, changes: Mapping[str, Any]) -> Self:
+        return self.__class__(**{**current_fields(self), **changes})
 
     def to_dict(self) -> dict[str, Any]:
         """The complete JSON form; `role` and `type` are derived data, ignored when read back (L-008, L-009)."""
-        content = self.content.to_dict() if isinstance(self.content, Content) else thaw(self.content)
+        content = thaw(self.content) if self.content_class is None else self.content.to_dict()
         return {
             "id": self.id,
             "created_at": self.created_at,
             "kind": self.kind,
-            "role": self.role.value,
-            "type": self.type.value if self.type else None,
+            "role": str(self.role),
+            "type": str(self.type) if self.type else None,
             "content": content,
             "source": self.source.to_dict(),
             "sender": self.sender.to_json(),
@@ -171,6 +230,17 @@ class Message:
             "metadata": thaw(self.metadata),
             "version": self.version,
         }
+
+
+def _settle(fields: dict[str, Any]) -> None:
+    """Bring what a caller gave for a message into the form in which it is kept."""
+    fields.pop("role", None)
+    if "sender" in fields:
+        fields["sender"] = party(fields["sender"])
+    if "recipient" in fields:
+        fields["recipient"] = party(fields["recipient"])
+    if "metadata" in fields:
+        fields["metadata"] = FrozenDict(fields["metadata"]) if fields["metadata"] else EMPTY
 
 
 def same_content(one: Message, other: Message) -> bool:

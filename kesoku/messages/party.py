@@ -89,6 +89,11 @@ class Unaddressed(Party):
 
 UNADDRESSED = Unaddressed()
 BROADCAST = Broadcast()
+_ROLES: dict[str, Party] = {
+    **{role.value: ToRole(role) for role in MessageRole},
+    "action": ToRole(MessageRole.TOOL),
+    MessageRole.UNSET.value: UNADDRESSED,
+}
 
 
 def party(value: Any) -> Party:
@@ -97,16 +102,14 @@ def party(value: Any) -> Party:
     Raises:
         InvalidParty: an empty string, an object whose id is no UUID, or any other type.
     """
-    if isinstance(value, Party):
-        return value
     if value is None:
         return BROADCAST
-    if isinstance(value, MessageRole):
-        return UNADDRESSED if value is MessageRole.UNSET else ToRole(value)
+    if isinstance(value, str):
+        return _ROLES.get(value) or _from_text(value)
+    if isinstance(value, Party):
+        return value
     if isinstance(value, UUID):
         return Direct(value)
-    if isinstance(value, str):
-        return _from_text(value)
     identity = _uuid(getattr(value, "id", None))
     if identity is None:
         raise InvalidParty(value=value)
@@ -116,10 +119,6 @@ def party(value: Any) -> Party:
 def _from_text(value: str) -> Party:
     if not value:
         raise InvalidParty(value=value)
-    try:
-        return party(MessageRole(value))
-    except ValueError:
-        pass
     identity = _uuid(value)
     return Named(value) if identity is None else Direct(identity)
 

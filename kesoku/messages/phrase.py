@@ -11,3 +11,4 @@ EMPTY = "Your previous response had empty content."
 
 ERROR = "⚠️ An error occurred while processing your request:"
 """How the report of a failed turn begins (K-068)."""
+COMPACTION = "[System Notification] The user manually requested compaction"

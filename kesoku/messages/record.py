@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.freeze import EMPTY, FrozenDict, thaw
+from kesoku.messages.freeze import EMPTY, FrozenDict, defaults_of, thaw
 from kesoku.messages.kinds import category_of
 from kesoku.messages.message import Message
-from kesoku.messages.party import UNADDRESSED
 from kesoku.messages.rows import kind_of_row
 
 EVERY_CHANNEL = "*"
@@ -122,7 +121,7 @@ class Record:
             "sender": message.author,
             "role": message.role.value,
             "type": message.type.value if message.type else None,
-            "content": message.rendered,
+            "content": message.text,
             "status": self.status.value,
             "metadata": self.metadata or None,
         }
@@ -149,9 +148,11 @@ class Record:
 
 def _envelope(message: Message, row: Mapping[str, Any]) -> dict[str, Any]:
     envelope: dict[str, Any] = {}
-    if message.sender != UNADDRESSED:
+    cls: Any = message.__class__
+    usual = defaults_of(cls)
+    if message.sender != usual["sender"]:
         envelope["sender"] = message.sender.to_json()
-    if message.recipient != UNADDRESSED:
+    if message.recipient != usual["recipient"]:
         envelope["recipient"] = message.recipient.to_json()
     if message.channel is not None:
         envelope["channel"] = message.channel
@@ -160,6 +161,8 @@ def _envelope(message: Message, row: Mapping[str, Any]) -> dict[str, Any]:
     if kind_of_row(row) != (message.kind, message.source.kind):
         envelope["kind"] = message.kind
         envelope["source"] = message.source.to_dict()
+    if getattr(message.content, "is_typed", False):
+        envelope["content"] = message.content.to_dict()
     return envelope
 
 

@@ -16,7 +16,6 @@ from kesoku.messages.enums import INBOUND_STATUSES, OUTBOUND_STATUSES, MessageRo
 from kesoku.messages.freeze import freeze
 from kesoku.messages.kinds import KINDS, category_of
 from kesoku.messages.message import Message
-from kesoku.messages.party import UNADDRESSED
 from kesoku.messages.record import Address, Record
 from kesoku.messages.rows import kind_of_row
 from kesoku.messages.source import source_from_dict
@@ -87,17 +86,18 @@ def _message(row: Mapping[str, Any], envelope: Mapping[str, Any], identity: str)
     kind, source_kind = _kind(row, envelope)
     source = envelope.get("source") or row.get("source")
     metadata = dict(row.get("metadata") or {})
+    typed = envelope.get("content")
+    parties = {side: envelope[side] for side in ("sender", "recipient") if side in envelope}
     return KINDS[kind].restore(
         id=identity,
         created_at=_time(row),
         source=source_from_dict(dict(source) if isinstance(source, Mapping) else _source(row, source_kind, metadata)),
-        content=_CONTENT.get(kind, _text)(row, metadata),
+        content=typed if isinstance(typed, Mapping) else _CONTENT.get(kind, _text)(row, metadata),
         author=str(row.get("sender") or row.get("author") or ""),
-        sender=envelope.get("sender", UNADDRESSED),
-        recipient=envelope.get("recipient", UNADDRESSED),
         channel=envelope.get("channel"),
         metadata=_own_metadata(kind, source_kind, metadata),
         version=envelope.get("version", 1),
+        **parties,
     )
 
 

@@ -1,5 +1,6 @@
 """Where a message comes from, as a typed value (D-052). `source.kind == "user"` says that a person typed it (D-X14)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -165,14 +166,16 @@ SOURCES: dict[str, type[Source]] = {
 }
 
 
-def source_from_dict(data: dict[str, Any]) -> Source:
+def source_from_dict(data: Mapping[str, Any]) -> Source:
     """The source that `to_dict` wrote.
 
     Raises:
         UnknownKind: the stored kind is none of `SOURCES`.
     """
-    rest = dict(data)
-    kind = rest.pop("kind", None)
-    if kind not in SOURCES:
+    kind = data.get("kind")
+    cls = SOURCES.get(kind) if isinstance(kind, str) else None
+    if cls is None:
         raise UnknownKind(what="source", kind=kind, valid=tuple(SOURCES))
-    return SOURCES[kind].from_dict(rest)
+    rest = dict(data)
+    del rest["kind"]
+    return cls.from_dict(rest)

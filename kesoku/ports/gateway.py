@@ -72,10 +72,12 @@ class Gateway(Protocol):
         metrics: dict[str, Any],
         step: Step | None = None,
         said: Sequence[Post] = (),
+        choose: Choose | None = None,
     ) -> Record:
         """End a turn: the answer as pending, its prompts to `status`, metrics, the lease released (N-05).
 
         `step` and `said` are the reply of the model that holds the answer, if it is not stored yet: as in `step`.
+        `choose` says what the session goes on with.
         """
         ...
 

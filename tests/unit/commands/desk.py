@@ -9,6 +9,7 @@ from kesoku.adapter.event import Principal
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.view import Viewer
 from kesoku.commands.branching import Branching
+from kesoku.commands.compact import Compact
 from kesoku.commands.context import Context
 from kesoku.commands.look import Look
 from kesoku.commands.queue import Queue
@@ -39,6 +40,7 @@ class Desk:
         self.registry = Registry(
             [
                 *Context(**act, viewer=viewer).commands(),
+                *Compact(gateway=harness.gateway, store=harness.store, viewer=viewer).commands(),
                 *Branching(**act).commands(),
                 *Queue(**act).commands(),
                 *Look(store=harness.store, viewer=viewer).commands(),

@@ -1,0 +1,54 @@
+"""Every command of this process, wired to what it acts on."""
+
+from collections.abc import Sequence
+
+from kesoku.adapter.staging import Staging
+from kesoku.agent.budget import Budget
+from kesoku.agent.view import Viewer
+from kesoku.commands.branching import Branching
+from kesoku.commands.compact import Compact
+from kesoku.commands.context import Context
+from kesoku.commands.conversation import Conversation
+from kesoku.commands.export import Export
+from kesoku.commands.hooks import HookCommand
+from kesoku.commands.look import Look
+from kesoku.commands.queue import Queue
+from kesoku.commands.redact import Redact
+from kesoku.commands.registry import Registry, SlashCommand
+from kesoku.commands.why import Why
+from kesoku.messages.virtual import system_entry
+from kesoku.ports import Clock, Gateway, Store
+
+
+def registry(
+    *,
+    gateway: Gateway,
+    store: Store,
+    clock: Clock,
+    viewer: Viewer,
+    budget: Budget,
+    staging: Staging,
+    hooks: Sequence[str],
+) -> Registry:
+    """All commands, in the order in which /help lists them. `hooks` are the names of the configured event hooks."""
+    conversation = Conversation(
+        gateway=gateway,
+        store=store,
+        clock=clock,
+        model=viewer.model.name,
+        budget=budget,
+        system=system_entry(viewer.request.system),
+    )
+    more: list[SlashCommand] = [
+        *Context(gateway=gateway, store=store, clock=clock, viewer=viewer).commands(),
+        *Compact(gateway=gateway, store=store, viewer=viewer).commands(),
+        *Branching(gateway=gateway, store=store, clock=clock).commands(),
+        *Queue(gateway=gateway, store=store, clock=clock).commands(),
+        *Look(store=store, viewer=viewer).commands(),
+        *Why(store=store).commands(),
+        *Export(store=store, viewer=viewer, staging=staging).commands(),
+        *Redact(store=store, clock=clock, folder=staging.folder).commands(),
+    ]
+    if hooks:
+        more.append(HookCommand(hooks, store=store, clock=clock).command())
+    return Registry(conversation.commands(*more))
