@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from kesoku.agent.compaction import is_compaction
 from kesoku.agent.seam import joined
 from kesoku.agent.signal import LimitReached
 from kesoku.agent.turn import Turn
@@ -68,11 +69,13 @@ class Thinker:
 class _Draft:
     """The running reply of one step, as far as people see it.
 
-    A step that goes on with a cut reply is shown as one with it, under the number of the step that began.
+    A step that goes on with a cut reply is shown as one with it, under the number of the step that began. A summary is
+    for the model, and no answer.
     """
 
     def __init__(self, turn: Turn, drafts: Drafts) -> None:
         self._turn, self._drafts, self._begun = turn, drafts, turn.begun
+        self._is_shown = not is_compaction(turn.prompt)
         self._thought = self._text = self._seen = ""
 
     @property
@@ -98,7 +101,7 @@ class _Draft:
         """Show one more piece."""
         if delta.thought:
             self._thought += delta.text
-        else:
+        elif self._is_shown:
             self._text += delta.text
         self._publish()
 

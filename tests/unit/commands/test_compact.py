@@ -7,6 +7,7 @@ from kesoku.errors import ModelUnavailable, NotPossible
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
 from kesoku.messages.turn import ResultBlock
+from kesoku.testing.gateway_harness import ROOM
 from kesoku.testing.model import Held, call, reply
 from kesoku.tools.tool import Effect, tool
 
@@ -72,6 +73,21 @@ async def test_a_long_result_in_the_tail_is_cut_and_stays_the_same_message() -> 
     assert (stored.id, stored.message.version) in {
         source for turn in table.model.requests[-1].turns for source in turn.sources
     }
+
+
+async def test_people_do_not_see_the_summary_as_an_answer() -> None:
+    table = await talked("they counted")
+    asked = await compact(table)
+    shown = [text for turn_id, _, _, text in table.harness.drafts.shown if turn_id == asked.id]
+    assert set(shown) == {""}
+
+
+async def test_the_trigger_stands_in_the_channel_that_issued_it() -> None:
+    """K-029, K-079."""
+    table = await talked("they counted")
+    asked = await compact(table)
+    assert (asked.address, asked.message.author, asked.message.role) == (ROOM, "System", "user")
+    assert {each.address for each in await table.harness.turn(asked)} == {ROOM}
 
 
 async def test_the_model_writes_the_summary_without_tools_from_the_whole_conversation() -> None:
