@@ -4,17 +4,18 @@ Branch, limits, system prompt and tools are taken as each step noted them; messa
 nothing that happened later shows: other turns, edits, another configuration.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kesoku.agent.basis import branch_of, limits_of, request_of
 from kesoku.agent.past import past
 from kesoku.errors import NotPossible
+from kesoku.history.block import is_edited
 from kesoku.history.compile import compile_turns
 from kesoku.history.sources import Sources, sources_of
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import thaw
-from kesoku.messages.lifecycle import Step
+from kesoku.messages.lifecycle import ChangeKind, Step
 from kesoku.messages.record import Record
 from kesoku.messages.turn import CompiledRequest
 from kesoku.ports import Transaction
@@ -66,9 +67,11 @@ def _request(tx: Transaction, opener: Record, steps: Sequence[Step]) -> Compiled
     here = [each for each in turn if each.round <= step.n and (said is None or each.seq < said.seq)]
     looked = past(tx, branch, n=opener.session_n, records=body["records"])
     before = [each for each in looked if each.turn_id != opener.id and (said is None or each.seq < said.seq)]
-    waited = _waited(tx, before, sources, _opened(tx, opener, said))
+    opened = _opened(tx, opener, said)
+    waited = _waited(tx, before, sources, opened)
+    records = [*(each for each in before if _root(each) not in waited), *here]
     return compile_turns(
-        _as_sent(tx, [*(each for each in before if _root(each) not in waited), *here], sources),
+        _as_sent(tx, records, dict(sources), opened),
         steps[:-1],
         request_of(body, thaw(step.request.get("options", {}))),
         limits=limits_of(body, branch),
@@ -102,15 +105,23 @@ def _status(tx: Transaction, message_id: str, until: int) -> MessageStatus | Non
     return stood[-1] if stood else None
 
 
-def _as_sent(tx: Transaction, records: Iterable[Record], sources: Sources) -> list[Record]:
-    """The records with the bodies that were sent; results that a later one replaced count again."""
-    versions = dict(sources)
-    return [_version(tx, each, versions.get(each.id)) for each in records]
+def _as_sent(tx: Transaction, records: Iterable[Record], sent: Mapping[str, int], opened: int) -> list[Record]:
+    """The records with the bodies that were sent; results that a later one replaced count again.
+
+    What was left out for want of room has the body that it had then: its length decided what was left out.
+    """
+    return [_version(tx, each, sent.get(each.id) or _version_at(tx, each, opened)) for each in records]
 
 
-def _version(tx: Transaction, record: Record, version: int | None) -> Record:
-    if version is None:
-        return record
+def _version_at(tx: Transaction, record: Record, until: int) -> int:
+    """The version of a record at an event."""
+    if not is_edited(record):
+        return record.message.version
+    later = sum(each.kind is ChangeKind.REPLACED and each.seq > until for each in tx.events.of(record.id))
+    return record.message.version - later
+
+
+def _version(tx: Transaction, record: Record, version: int) -> Record:
     if version != record.message.version:
         known = {each.version: each for each in tx.archive.versions(record.id)}
         record = replace(record, message=known.get(version, record.message))

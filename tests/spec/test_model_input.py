@@ -57,7 +57,7 @@ TABLE = {
         active="Yes",
         past="Yes",
         say=lambda talk: talk.opens(make.compaction_prompt()),
-        blocks=text("[System Notification] The user manually requested compaction of the conversation so far."),
+        blocks=text(make.compaction_prompt().rendered),
         opens=True,
     ),
     "Assistant Thought": Category(

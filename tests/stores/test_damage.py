@@ -122,7 +122,7 @@ async def test_a_turn_that_cannot_be_read_ends_in_error(store: SqlStore, column:
         spoil(store, f"steps SET {column} = '{{junk'")
         return "done"
 
-    harness = AgentHarness(ScriptedModel(reply(call("spoiler")), "never said"), tools=[spoiler], store=store)
+    harness = AgentHarness(ScriptedModel(reply(call("spoiler")), "never said"), tools=[spoiler], store=store, replays=False)
     prompt = await harness.say()
     async with harness.at_work():
         answer = await harness.answered(prompt)

@@ -57,7 +57,7 @@ async def test_another_process_changes_an_old_prompt(tmp_path: Path, change: str
     path = tmp_path / "kesoku.db"
     async with await SqlStore.open(path) as store:
         model = ScriptedModel("one", "two", "three", "four")
-        harness = AgentHarness(model, store=store)
+        harness = AgentHarness(model, store=store, replays=change == REWRITE)  # the other one leaves no trace
         async with harness.at_work():
             first = await harness.say("secret words")
             await harness.answered(first)
