@@ -128,3 +128,10 @@ def test_the_consumer_follows_the_events() -> None:
         check=True,
     )
     assert done.stdout.splitlines() == ["running calculate: 3+3", "answer: `calculate` says: 6"]
+
+
+@pytest.mark.parametrize("name", ["history", "postbox"])
+def test_a_program_prints_what_its_page_says(name: str) -> None:
+    done = subprocess.run([sys.executable, EXAMPLES / f"{name}.py"], capture_output=True, text=True, check=True)
+    page = EXAMPLES.parent / "how-to" / "use-messages.md"
+    assert f"```text\n{done.stdout}```" in page.read_text(encoding="utf-8")
