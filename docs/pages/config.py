@@ -1,5 +1,6 @@
 """config.md: every table of the config file."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import NoneType
@@ -10,7 +11,8 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from kesoku.adapter import AdapterConfig
-from kesoku.config.schema import Config, PriceTable, ToolTable
+from kesoku.config.hook_event import HOOK_EVENTS
+from kesoku.config.schema import Config, HookTable, PriceTable, ToolTable
 from kesoku.llm.gemini import GeminiConfig
 from kesoku.llm.offline import OfflineConfig
 from kesoku_cli.config import CliConfig
@@ -29,6 +31,10 @@ One TOML file. Kesoku takes the first of `--config FILE`, `$KESOKU_CONFIG`, `./c
   78; all wrong values are named at once.
 """
 _TYPED = "Any such table may say `type`, the name of the provider; by default it is the name of the table."
+_HOOKS = (
+    "An event hook, told of what happens to messages after it is stored: [how to use it](../how-to/event-hooks.md). "
+    '`url`, and each of `headers`, may come from elsewhere too, as `{ env = "NAME" }` or `{ file = "path" }`.'
+)
 _WORDS = {str: "text", int: "integer", float: "number", bool: "boolean", Path: "path", SecretStr: "text (secret)"}
 _BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
@@ -46,6 +52,8 @@ def config() -> str:
         _section("`[prices.NAME]`", PriceTable, f"{line(PriceTable.__doc__)} NAME is the name of the model."),
         _section("`[adapters.NAME]`", AdapterConfig, f"What every adapter has; NAME is the bot's chatbot_id. {_TYPED}"),
         _section("`[adapters.cli]`", CliConfig, "The terminal: `kesoku chat`. What it sets itself is marked so."),
+        _section("`[[hooks]]`", HookTable, _HOOKS),
+        table("word in `events`", "what happened", rows=((code(each.word), each.text) for each in HOOK_EVENTS)),
     ]
     return "\n".join(parts)
 
@@ -55,9 +63,15 @@ def _section(title: str, schema: type[BaseModel], text: str) -> str:
     rows = (
         (code(name), _bounded(field), "required" if field.is_required() else _default(field.default), said[name])
         for name, field in schema.model_fields.items()
-        if not isinstance(field.default, BaseModel | dict)
+        if not _is_tables(field)
     )
     return f"## {title}\n\n{text}\n\n{table('key', 'type', 'default', 'meaning', rows=rows)}"
+
+
+def _is_tables(field: FieldInfo) -> bool:
+    """Whether a field is a table, or several of them, with a section of its own."""
+    kinds = [field.annotation, *get_args(field.annotation)]
+    return any(isinstance(each, type) and issubclass(each, BaseModel) for each in kinds)
 
 
 def _docstrings(schema: type[BaseModel]) -> Iterator[tuple[str, str]]:
@@ -83,6 +97,8 @@ def _kind(hint: Any) -> str:
         return f"list of {_kind(arguments[0])}"
     if arguments and isinstance(arguments[0], str):
         return " or ".join(f'`"{each}"`' for each in arguments)
+    if get_origin(hint) is dict:
+        return f"table of {_kind(arguments[1])}"
     return _kind(arguments[0]) if arguments else _WORDS[hint]
 
 
@@ -91,4 +107,6 @@ def _default(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return code(str(value).lower())
-    return code({"''": '""', "()": "[]"}.get(repr(value), repr(value).replace("'", '"')))
+    if isinstance(value, tuple):
+        return code(json.dumps(value))
+    return code({"''": '""'}.get(repr(value), repr(value).replace("'", '"')))

@@ -12,7 +12,7 @@ from typing import Any
 
 from kesoku import plugins
 from kesoku.adapter.manifest import Manifest
-from kesoku.app import Place
+from kesoku.app import Place, hook_check
 from kesoku.app.budget import budget
 from kesoku.app.model import DEFAULT, create, manifest_of, may_answer
 from kesoku.app.secret import of_environment
@@ -48,6 +48,7 @@ async def _examine(options: argparse.Namespace) -> tuple[list[Finding], frozense
     findings += _prices(loaded)
     for name, entry in loaded.config.adapters.items():
         findings += await _adapter(name, entry.type, entry.settings)
+    findings += await hook_check.examine(loaded, Place.of(loaded.config, os.environ).database)
     return findings, loaded.secrets
 
 

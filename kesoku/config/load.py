@@ -11,7 +11,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from kesoku import plugins
 from kesoku.config.problem import Problem, unknown_key
-from kesoku.config.read import config_path, overlay, read_file, readable_by_others, resolve_entries
+from kesoku.config.read import config_path, overlay, read_file, readable_by_others, resolve_entries, resolve_hooks
 from kesoku.config.schema import Config, Entry
 from kesoku.errors import ConfigInvalid, PluginError
 
@@ -20,7 +20,7 @@ S = TypeVar("S", bound=BaseModel)
 _GROUPS = {"adapters": plugins.ADAPTERS, "models": plugins.MODELS}
 
 
-_SECRET = re.compile(r"(^|_)(key|token|secret|password)$", re.IGNORECASE)
+_SECRET = re.compile(r"(^|[_-])(key|token|secret|password|authorization|cookie)$|^(headers|url)$", re.IGNORECASE)
 """Keys whose value is not shown, even when it is wrong."""
 
 
@@ -68,6 +68,7 @@ def load(
     origin = overlay(raw, environment)
     base = found.parent if found else Path()
     referenced = resolve_entries(raw, _GROUPS, source=source, base=base, environment=environment)
+    referenced |= resolve_hooks(raw, source=source, base=base, environment=environment)
     validator = _Validator(source=source, origin=origin, manifests=manifests or {})
     config = validator.config(raw)
     secrets = set(_secret_values(config))
@@ -153,7 +154,7 @@ class _Validator:
 
     def _invalid(self, error: Any, key: str) -> None:
         text = error["msg"].removeprefix("Value error, ")
-        shown = "" if _is_secret(error) else f"; found {error.get('input')!r:.80}"
+        shown = "" if _is_secret(error) or _is_table(error) else f"; found {error.get('input')!r:.80}"
         self._add(_dotted(key, error["loc"]), "required key is missing" if error["type"] == "missing" else text + shown)
 
     def warn_about_literals(self, raw: dict[str, Any], secrets: set[str]) -> None:
@@ -178,10 +179,19 @@ def _truths(raw: Any, value: Any) -> Iterator[tuple[str, ...]]:
         for name, item in raw.items():
             inner = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
             yield from ((name, *location) for location in _truths(item, inner))
+    elif isinstance(raw, list) and isinstance(value, tuple):
+        for number, (item, inner) in enumerate(zip(raw, value, strict=False)):
+            yield from ((str(number), *location) for location in _truths(item, inner))
 
 
 def _is_secret(error: Any) -> bool:
     return any(_SECRET.search(str(part)) for part in error["loc"])
+
+
+def _is_table(error: Any) -> bool:
+    """Whether a whole table is wrong: it is too much to show, and may hold secrets."""
+    given = error.get("input")
+    return isinstance(given, dict) or (isinstance(given, list) and any(isinstance(each, dict) for each in given))
 
 
 def _dotted(key: str, location: tuple[Any, ...]) -> str:
@@ -199,7 +209,7 @@ def _keys_at(schema: Any, location: tuple[Any, ...]) -> set[str]:
         field = schema.model_fields.get(str(part))
         if field is not None:
             schema = field.annotation
-        arguments = getattr(schema, "__args__", ())
+        arguments = [each for each in getattr(schema, "__args__", ()) if each is not ...]
         schema = arguments[-1] if arguments else schema
     keys = set(getattr(schema, "model_fields", ()))
     return keys | set(_GROUPS) if schema is Config else keys
@@ -211,11 +221,20 @@ def _secret_values(value: Any) -> list[str]:
     if isinstance(value, BaseModel):
         return [each for name in type(value).model_fields for each in _secret_values(getattr(value, name))]
     if isinstance(value, dict):
-        return [each for item in value.values() for each in _secret_values(item)]
+        # Of headers only those whose name says so: to hide every "application/json" would tear words apart.
+        return [each for name, item in value.items() if _is_confidential(name, item) for each in _secret_values(item)]
+    if isinstance(value, tuple):
+        return [each for item in value for each in _secret_values(item)]
     return []
+
+
+def _is_confidential(name: str, value: Any) -> bool:
+    return not isinstance(value, SecretStr) or bool(_SECRET.search(name))
 
 
 def _literal_secrets(raw: Any, secrets: set[str], key: str) -> list[str]:
     if isinstance(raw, dict):
         return [found for name, item in raw.items() for found in _literal_secrets(item, secrets, _dotted(key, (name,)))]
+    if isinstance(raw, list):
+        return [found for n, item in enumerate(raw) for found in _literal_secrets(item, secrets, _dotted(key, (n,)))]
     return [key] if isinstance(raw, str) and raw in secrets else []

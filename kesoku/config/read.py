@@ -85,11 +85,27 @@ def resolve_entries(
     for group in groups:
         tables = raw.get(group)
         for name, table in tables.items() if isinstance(tables, dict) else ():
-            for key, value in table.items() if isinstance(table, dict) else ():
-                if _is_reference(value):
-                    dotted = f"{group}.{name}.{key}"
-                    table[key] = _secret(value, key=dotted, source=source, base=base, environment=environment)
-                    found.add(table[key])
+            found |= _resolve(table, f"{group}.{name}", source=source, base=base, environment=environment)
+    return found
+
+
+def resolve_hooks(raw: dict[str, Any], *, source: str, base: Path, environment: Mapping[str, str]) -> set[str]:
+    """The same in `[[hooks]]`, for their own keys and for `headers`. Raises ConfigInvalid as `resolve_entries` does."""
+    found: set[str] = set()
+    hooks = raw.get("hooks")
+    for number, hook in enumerate(hooks if isinstance(hooks, list) else ()):
+        headers = hook.get("headers") if isinstance(hook, dict) else None
+        for table, key in ((headers, f"hooks.{number}.headers"), (hook, f"hooks.{number}")):
+            found |= _resolve(table, key, source=source, base=base, environment=environment)
+    return found
+
+
+def _resolve(table: Any, key: str, *, source: str, base: Path, environment: Mapping[str, str]) -> set[str]:
+    found: set[str] = set()
+    for name, value in table.items() if isinstance(table, dict) else ():
+        if _is_reference(value):
+            table[name] = _secret(value, key=f"{key}.{name}", source=source, base=base, environment=environment)
+            found.add(table[name])
     return found
 
 

@@ -1,10 +1,14 @@
 """The configuration as frozen values. Docstrings under the fields are the reference; defaults are what most want."""
 
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+
+from kesoku.config.hook_event import DEFAULT_EVENTS, is_http, unknown_words
 
 UserPath = Annotated[Path, AfterValidator(Path.expanduser)]
 """A path in which ~ stands for the home folder."""
@@ -133,6 +137,69 @@ class LogTable(Table):
     """`auto`: for people on a terminal, JSON lines elsewhere."""
 
 
+class HookTable(Table):
+    """An event hook: one `[[hooks]]` table. It is told of what happens to messages, after it is stored."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")
+    """Its own name, under which it goes on after a restart."""
+    events: tuple[str, ...] = Field(default=DEFAULT_EVENTS, min_length=1)
+    """What it is told; the words stand in the table below."""
+    url: str | None = None
+    """Where each event is posted as JSON. Either this or `command`."""
+    command: tuple[str, ...] | None = Field(default=None, min_length=1)
+    """A program and its arguments, never a shell line. It reads the event as JSON from standard input."""
+    headers: dict[str, SecretStr] = {}
+    """More headers of each post, such as `{ Authorization = { env = "NAME" } }`."""
+    bots: tuple[str, ...] = ()
+    """Only what these bots hear and say. Empty, and no `channels`: everything."""
+    channels: tuple[str, ...] = ()
+    """Only what is said in these channels, each as `bot:channel`; beside that of `bots`."""
+    timeout: float = Field(default=10.0, gt=0, le=3600)
+    """Seconds that one attempt may take."""
+    attempts: int = Field(default=8, ge=1, le=1000)
+    """How often an event is tried before it is given up."""
+    first_pause: float = Field(default=5.0, ge=1, le=3600)
+    """Seconds until the second attempt; each later pause is twice as long, up to an hour."""
+
+    @field_validator("events")
+    @classmethod
+    def _known_events(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if wrong := unknown_words(value):
+            raise ValueError("; ".join(wrong))
+        return value
+
+    @field_validator("url")
+    @classmethod
+    def _an_address(cls, value: str | None) -> str | None:
+        if value is not None and not is_http(value):
+            raise ValueError("an address that begins with http:// or https://")
+        return value
+
+    @field_validator("channels")
+    @classmethod
+    def _with_bots(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(re.fullmatch(r"[^:]+:.+", each) for each in value):
+            raise ValueError("channels such as 'discord:1234', the bot and the channel")
+        return value
+
+    @field_validator("headers")
+    @classmethod
+    def _plain_text(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        for name, secret in value.items():
+            text = secret.get_secret_value()
+            if not re.fullmatch(r"[A-Za-z0-9-]+", name) or not (text.isascii() and text.isprintable()):
+                raise ValueError("names of letters, digits and hyphens; values of printable ASCII")
+        return value
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Self:
+        if (self.url is None) == (self.command is None):
+            raise ValueError("either url or command")
+        if self.headers and self.url is None:
+            raise ValueError("headers go with url")
+        return self
+
+
 class Entry(Table):
     """A `[models.<name>]` or `[adapters.<name>]` table after validation."""
 
@@ -161,6 +228,8 @@ class Config(Table):
     """One table a model, with the settings of its provider."""
     adapters: dict[str, Entry] = {}
     """One table a bot; its name is the chatbot_id of everything that it says and hears."""
+    hooks: tuple[HookTable, ...] = ()
+    """Event hooks, one `[[hooks]]` table each."""
 
     @field_validator("timezone")
     @classmethod
@@ -169,4 +238,18 @@ class Config(Table):
             ZoneInfo(value)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise ValueError("an IANA time zone such as 'Asia/Shanghai' or 'UTC'") from None
+        return value
+
+    @field_validator("hooks", mode="before")
+    @classmethod
+    def _several_tables(cls, value: Any) -> Any:
+        if not isinstance(value, (list, tuple)):
+            raise ValueError("write [[hooks]], one such table a hook")  # noqa: TRY004  pydantic takes no other
+        return value
+
+    @field_validator("hooks")
+    @classmethod
+    def _own_names(cls, value: tuple[HookTable, ...]) -> tuple[HookTable, ...]:
+        if twice := [name for name, count in Counter(each.name for each in value).items() if count > 1]:
+            raise ValueError(f"every hook has a name of its own; more than one is called {', '.join(twice)}")
         return value

@@ -12,7 +12,8 @@
     ├── RenderError             a reply that cannot be turned into something sendable
     ├── PluginError             an extension that does not load
     ├── DeliveryError           a platform did not take a message
-    └── ExchangeError           mail that cannot be sent or routed
+    ├── ExchangeError           mail that cannot be sent or routed
+    └── ImportFailed            files that cannot be imported (exit code 65)
 
 A leaf takes the facts as fields and builds its own sentence: what happened, where, what to do. Callers read the fields
 and never parse the text. Texts of errors contain no secret.
@@ -48,6 +49,7 @@ from kesoku.errors.history import (
     WrongKind,
 )
 from kesoku.errors.hook import HookCommandFailed, HookError, HookLate, HookRefused, HookUnreachable
+from kesoku.errors.imports import FileRefused, ImportFailed, MessageTaken, SessionTaken, SeveralSessions
 from kesoku.errors.message import (
     AlreadyAnswered,
     AmbiguousRow,
@@ -127,6 +129,7 @@ __all__ = [
     "DuplicateMessage",
     "ExchangeError",
     "FieldRefused",
+    "FileRefused",
     "GatewayError",
     "HistoryError",
     "Hold",
@@ -138,6 +141,7 @@ __all__ = [
     "IdentityGiven",
     "IdentityMissing",
     "ImageRefused",
+    "ImportFailed",
     "InvalidParty",
     "KesokuError",
     "KindFixed",
@@ -145,6 +149,7 @@ __all__ = [
     "LogUnwritable",
     "LoginNeeded",
     "MessageError",
+    "MessageTaken",
     "ModelAccessDenied",
     "ModelError",
     "ModelInputTooLong",
@@ -192,7 +197,9 @@ __all__ = [
     "RunDirectoryUnusable",
     "SelectionInvalid",
     "ServedElsewhere",
+    "SessionTaken",
     "SeveralKinds",
+    "SeveralSessions",
     "StoreClosed",
     "StoreConflict",
     "StoreCorrupt",

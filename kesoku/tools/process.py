@@ -1,4 +1,4 @@
-"""Commands that cannot hold anything up: bounded output, no input, a time limit, and nothing left when they are over.
+"""Commands that cannot hold anything up: bounded output, no typing, a time limit, and nothing left when they are over.
 
 Each one runs below `supervisor.py`, whose docstring says what is guaranteed and what is not.
 """
@@ -65,16 +65,19 @@ async def execute(
     environment: Mapping[str, str],
     timeout: float,
     limit: int = STREAM_LIMIT,
+    given: int | None = None,
 ) -> Finished:
     """Run `command` until it ends or `timeout` seconds are over. Every process that it started is gone on return.
 
-    The same holds when this is cancelled. `environment` is taken as it is. Raises OSError if nothing can be started,
-    for example because `cwd` does not exist; a command that does not exist has code 127.
+    The same holds when this is cancelled. `environment` is taken as it is. `given` is the number of an open file that
+    becomes the standard input; without one it is empty. Raises OSError if nothing can be started, for example because
+    `cwd` does not exist; a command that does not exist has code 127.
     """
     watch = _Watch(limit)
-    program = (sys.executable, "-I", "-S", str(_SUPERVISOR), *command)
+    program = (sys.executable, "-I", "-S", str(_SUPERVISOR), "-" if given is None else str(given), *command)
+    files = () if given is None else (given,)
     start = asyncio.get_running_loop().subprocess_exec(
-        lambda: watch, *program, cwd=cwd, env=dict(environment), start_new_session=True
+        lambda: watch, *program, cwd=cwd, env=dict(environment), start_new_session=True, pass_fds=files
     )
     try:
         await outlast(start)

@@ -1,10 +1,11 @@
 """Stands between Kesoku and one command, and ends everything that the command started. A program, not a module to use.
 
-    python -I -S supervisor.py PROGRAM ARGUMENT...
+    python -I -S supervisor.py INPUT PROGRAM ARGUMENT...
 
-It runs the command in a session of its own with an empty standard input, and exits with the command's code (128 + the
-number of the signal that killed it). Its own standard input is the order to stop: as long as somebody holds the other
-end, the command may run; end of file ends it. So the command also ends when Kesoku is killed.
+It runs the command in a session of its own, and exits with the command's code (128 + the number of the signal that
+killed it). INPUT is the number of the open file that becomes the command's standard input, or - for an empty one. Its
+own standard input is the order to stop: as long as somebody holds the other end, the command may run; end of file ends
+it. So the command also ends when Kesoku is killed.
 
 Once the command has ended, or must, every process below it is killed. On Linux that includes those which left the
 group, the session or their parent: the supervisor is their "child subreaper" (prctl 36), so each orphan becomes its
@@ -32,7 +33,7 @@ _PATIENCE = 1.0
 """Seconds after which processes that cannot be killed are given up."""
 
 
-def main(command: list[str]) -> int:
+def main(given: str, *command: str) -> int:
     """Run `command`, wait for its end or for the order to stop, leave nothing behind."""
     for polite in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(polite, signal.SIG_IGN)
@@ -40,7 +41,7 @@ def main(command: list[str]) -> int:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     pid = os.fork()
     if pid == 0:
-        _become(command)
+        _become(command, given)
     status = None
     while status is None:
         ready, _, _ = select.select([0, wake], [], [])
@@ -61,13 +62,15 @@ def _wake_on_child() -> int:
     return wake
 
 
-def _become(command: list[str]) -> None:
-    """In the child: a new session, default signals, no input, then the command. 126 or 127 if it cannot be run."""
+def _become(command: tuple[str, ...], given: str) -> None:
+    """In the child: a new session, default signals, its input, then the command. 126 or 127 if it cannot be run."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setsid()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    source = os.open(os.devnull, os.O_RDONLY) if given == "-" else int(given)
+    os.set_inheritable(source, False)
+    os.dup2(source, 0)
     try:
         os.execvp(command[0], command)  # noqa: S606 - running a command is what this program is for
     except OSError as error:
@@ -144,4 +147,4 @@ def _code(status: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))

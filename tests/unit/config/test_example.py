@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from kesoku.adapter import AdapterConfig
 from kesoku.config import Loaded, load
-from kesoku.config.schema import Config, PriceTable, ToolTable
+from kesoku.config.schema import Config, HookTable, PriceTable, ToolTable
 from kesoku.llm.gemini import GeminiConfig
 from kesoku.llm.offline import OfflineConfig
 from kesoku_cli.config import CliConfig
@@ -33,6 +33,8 @@ EXTENDED: dict[str, type[BaseModel]] = {
     "adapters.NAME": AdapterConfig,
 }
 """Tables whose names are free, as the example calls them."""
+HOOKS = {"hooks.0": set(HookTable.model_fields) - {"command"}, "hooks.1": {"name", "command"}}
+"""What the two hooks of the example show: no hook has both an address and a command."""
 
 
 def uncommented() -> str:
@@ -42,12 +44,15 @@ def uncommented() -> str:
 def read(tmp_path: Path, text: str) -> Loaded:
     path = tmp_path / "config.toml"
     path.write_text(text, encoding="utf-8")
-    return load(path, environment={"GEMINI_API_KEY": "a-key"}, manifests=MANIFESTS)
+    return load(path, environment={"GEMINI_API_KEY": "a-key", "OPS_TOKEN": "a-token"}, manifests=MANIFESTS)
 
 
 def flat(tables: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in tables.items():
-        if isinstance(value, dict) and set(value) != {"env"}:
+        if isinstance(value, list) and all(isinstance(each, dict) for each in value) and value:
+            for number, each in enumerate(value):
+                yield from flat(each, f"{above}{name}.{number}.")
+        elif isinstance(value, dict) and set(value) != {"env"} and name != "headers":
             yield from flat(value, f"{above}{name}.")
         else:
             yield above + name, value
@@ -65,6 +70,9 @@ def fields(schema: type[BaseModel], above: str = "") -> Iterator[tuple[str, Any]
 def expected() -> dict[str, Any]:
     """Every key that there is, with its default."""
     found = dict(fields(Config))
+    del found["hooks"]
+    defaults = {"headers": None} | dict(fields(HookTable))
+    found |= {f"{table}.{name}": defaults[name] for table, names in HOOKS.items() for name in names}
     for table, schema in EXTENDED.items():
         own = {f"{table}.{name}": default for name, default in fields(schema)}
         if table == "adapters.cli":  # nobody needs to be let in at this machine
@@ -84,7 +92,7 @@ def test_it_loads_as_it_is_and_changes_nothing(tmp_path: Path) -> None:
     # N-16
     loaded = read(tmp_path, TEXT)
     assert loaded.warnings == ()
-    core = {"tools", "prices", "models", "adapters"}
+    core = {"tools", "prices", "models", "adapters"}  # of hooks there are none
     assert loaded.config.model_dump(exclude=core) == Config().model_dump(exclude=core)
     assert loaded.config.models["gemini"].settings == GeminiConfig()
     assert loaded.config.adapters["cli"].settings == CliConfig()

@@ -1,0 +1,41 @@
+"""Where a hook stands, as the database keeps it: its cursor in the event log, and when it last took something."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from kesoku.ports import Transaction
+
+_SCOPE = "hooks"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What is known about a hook from one start to the next."""
+
+    cursor: int
+    """The seq of the last event that it took, kept as a failure, or passed by."""
+    succeeded_at: int | None = None
+    """When it last took an event, in microseconds since 1970."""
+
+
+def standing(tx: Transaction, hook: str) -> Standing | None:
+    """How a hook stands; None for one that never ran."""
+    value: Any = tx.state.get(_SCOPE, hook)
+    return None if value is None else Standing(cursor=value["cursor"], succeeded_at=value.get("succeeded_at"))
+
+
+def begin(tx: Transaction, hook: str) -> Standing:
+    """How a hook stands; one that is new begins at the end of the log, and not with the past."""
+    known = standing(tx, hook)
+    return known or _put(tx, hook, Standing(cursor=tx.events.head()))
+
+
+def advance(tx: Transaction, hook: str, *, cursor: int = 0, succeeded_at: int | None = None) -> Standing:
+    """Note how far a hook is, and that it took something. A cursor never goes back."""
+    known = standing(tx, hook) or Standing(cursor=0)
+    return _put(tx, hook, Standing(cursor=max(known.cursor, cursor), succeeded_at=succeeded_at or known.succeeded_at))
+
+
+def _put(tx: Transaction, hook: str, now: Standing) -> Standing:
+    tx.state.set(_SCOPE, hook, {"cursor": now.cursor, "succeeded_at": now.succeeded_at})
+    return now
