@@ -191,12 +191,15 @@ class Journal:
         return [self._post(turn, each, max(1, len(turn.steps))) for each in end.said]
 
     async def _kept(self, noted: Noted, store: Callable[[], Awaitable[T]]) -> T:
-        if noted.basis.digest not in self._stored:  # before the step that names it
-            await self._retry("store what requests have in common", lambda: self._store.write(noted.keep_basis))
-            self._stored.add(noted.basis.digest)
+        async def whole() -> T:
+            if noted.basis.digest not in self._stored:  # before the step that names it
+                await self._store.write(noted.keep_basis)
+                self._stored.add(noted.basis.digest)
+            return await store()
+
         stored = await retry(
             "store what the model said",
-            store,
+            whole,
             sleep=self._clock.sleep,
             attempts=ATTEMPTS,
             told=lambda error: self._excuse(noted.turn, noted.reply, error),
