@@ -136,7 +136,7 @@ def _said(tx: Transaction, here: Address) -> list[str]:
     """What the person said last in the conversation that is bound here."""
     bound = tx.sessions.bound(here)
     last = tx.messages.tail(bound.id, _RECALLED) if bound else []
-    return [record.message.rendered for record in last if record.kind == "user_prompt"]
+    return [record.message.text for record in last if record.kind == "user_prompt"]
 
 
 def _waits(tx: Transaction, here: Address) -> bool:

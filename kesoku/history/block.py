@@ -75,6 +75,12 @@ def is_blocked(record: Record) -> bool:
     return record.kind == "answer" and source.kind == "error" and bool(source.error == PROMPT_BLOCKED)
 
 
+def is_compaction(record: Record) -> bool:
+    """Whether this prompt asks for a summary (R-6)."""
+    source: Any = record.message.source
+    return source.kind == "command" and bool(source.command == "compact")
+
+
 def is_edited(record: Record) -> bool:
     """Whether someone changed what this message says; the link of a call to its result changes nothing of that."""
     return record.message.version > (2 if getattr(record.message.content, "response_id", None) else 1)

@@ -152,14 +152,26 @@ def _records(turns: Iterable[Sequence[Placed]]) -> Iterator[Record]:
 
 
 def _visible(order: Sequence[Placed], active: str | None) -> list[Placed]:
-    """Everything that a model may see, without prompts that wait and turns that began after the active one."""
+    """Everything that a model may see, without prompts that wait and turns that began after the active one.
+
+    Nothing is seen of a compaction that came to nothing, but for what people said in its turn.
+    """
     until = max((index for index, each in enumerate(order) if each.turn_id == active), default=len(order) - 1)
+    vain = {each.turn_id for each in order if each.turn_id != active and _is_vain(each)}
     return [
         each
         for each in order[: until + 1]
         if each.record.kind not in _UNSEEN
         and (each.turn_id == active or each.record.status is not MessageStatus.PENDING_AGENT)
+        and not (each.turn_id in vain and (each.record.id == each.turn_id or each.record.kind in _SAID))
     ]
+
+
+def _is_vain(placed: Placed) -> bool:
+    """Whether this opened a compaction that was stopped or failed."""
+    record = placed.record
+    over = record.status in {MessageStatus.INTERRUPTED, MessageStatus.ERROR}
+    return over and record.id == placed.turn_id and block.is_compaction(record)
 
 
 def _selected(order: Sequence[Placed], selection: Sequence[str]) -> list[Placed]:

@@ -2,8 +2,7 @@
 
 import ast
 import json
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from kesoku.errors import CallInvalid
@@ -46,16 +45,9 @@ def _parsed(text: str) -> Any:
     """JSON, else a literal: models write both, whatever they are told."""
     if not text.strip():
         return {}
-    readers: tuple[Callable[[str], Any], ...] = (json.loads, _literal)
-    for read in readers:
+    for read in (json.loads, ast.literal_eval):
         try:
-            return read(text)
+            return read(text.strip())
         except _UNREADABLE:
             continue
     raise CallInvalid(field="arguments", value=text, why="it is neither JSON nor a literal")
-
-
-def _literal(text: str) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of an odd escape in a string, which is the model's affair
-        return ast.literal_eval(text.strip())

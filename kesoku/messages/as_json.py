@@ -7,6 +7,7 @@ from kesoku.messages.message import Message
 
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 """Letters beyond ASCII are escaped, so that a lone surrogate passes through files and sockets."""
+_decode = json.JSONDecoder().decode
 
 
 def to_json(message: Message) -> str:
@@ -25,4 +26,4 @@ def from_json(text: str | bytes) -> Message:
         ValueError: the text is no JSON.
         UnknownKind: kind or source is not known here.
     """
-    return message_from_dict(json.loads(text))
+    return message_from_dict(_decode(text) if isinstance(text, str) else json.loads(text))

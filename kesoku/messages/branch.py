@@ -15,6 +15,17 @@ Span = tuple[int, int | None]
 
 MAIN = "main"
 """The branch on which every session begins."""
+_REMEMBERED = 50
+"""Clearings and compactions of a branch that can be taken back, the latest ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleared:
+    """What was read before a clearing or a compaction."""
+
+    spans: tuple[Span, ...]
+    summary: str | None = None
+    cuts: FrozenDict = EMPTY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +39,10 @@ class Branch:
     """Ids of messages that stand in the spans and are left out."""
     pinned: tuple[str, ...] = ()
     """Turns that are read whether they stand in the spans or not, and that no budget leaves out."""
-    cleared: tuple[Span, ...] | None = None
-    """The spans before the last clearing or compaction, which can be taken back."""
+    cleared: tuple[Cleared, ...] = ()
+    """What clearings and compactions took, which can be taken back one by one; the last one stands last."""
     summary: str | None = None
-    """The message that stands for what was cleared, if it was compacted (R-6)."""
+    """The message that stands for what was compacted (R-6). It is read wherever it stands, like a turn that is kept."""
     cuts: FrozenDict = EMPTY
     """Id of a tool result -> the bytes of it that are read."""
     at: int = 0
@@ -40,11 +51,17 @@ class Branch:
     @property
     def is_whole(self) -> bool:
         """Whether it is the whole session."""
-        return self.spans == ((1, None),) and not (self.forgotten or self.pinned or self.cuts)
+        return self.spans == ((1, None),) and not (self.forgotten or self.pinned or self.summary or self.cuts)
 
     def covers(self, n: int) -> bool:
         """Whether a place stands in its spans."""
         return any(first <= n and (last is None or n <= last) for first, last in self.spans)
+
+    def holding(self, n: int) -> "Branch | None":
+        """As it was when a place stood in its spans: as it is, or before what took the place. None if it never did."""
+        if self.covers(n):
+            return self
+        return self._before().holding(n) if self.cleared else None
 
     def ending(self, n: int) -> "Branch":
         """What it holds up to a place; what comes later is not part of it."""
@@ -60,22 +77,22 @@ class Branch:
 
     def clearing(self, n: int) -> "Branch":
         """With nothing of what stands up to a place, but what is pinned."""
-        return replace(self, spans=((n + 1, None),), cleared=_until(self.spans, n), summary=None, cuts=EMPTY)
+        return replace(self, spans=((n + 1, None),), cleared=self._taken(n), summary=None, cuts=EMPTY)
 
     def compacting(self, n: int, *, tail: int, summary: str, prompt: str, cuts: Mapping[str, int]) -> "Branch":
-        """With a summary in the place of everything up to `n`, but for what stands from the place `tail` on.
+        """With a summary in the place of everything up to `n`, but for what it holds from the place `tail` on.
 
-        `prompt` is the message that asked for it.
+        `prompt` is the message that asked for it. An earlier summary is summed up, too.
         """
-        compacted = replace(self, spans=((tail, None),), cleared=_until(self.spans, n), summary=summary)
-        return replace(compacted.without([prompt]), cuts=FrozenDict(cuts))
+        compacted = replace(self, spans=_since(self.spans, tail), cleared=self._taken(n), summary=summary)
+        return replace(compacted.without([prompt, *_known(self.summary)]), cuts=FrozenDict(cuts))
 
     def restoring(self, n: int) -> "Branch":
         """With what the last clearing or compaction took, if there was one, and without the summary of it."""
-        if self.cleared is None:
+        if not self.cleared:
             return self
-        whole = replace(self, spans=_joined(_ordered(self.cleared, self.spans)), cleared=None, summary=None, cuts=EMPTY)
-        return whole.going_on(n).without([self.summary] if self.summary else [])
+        before = self._before()
+        return replace(before, spans=_joined(_ordered(before.spans, self.spans))).going_on(n)
 
     def without(self, ids: Iterable[str], turns: Iterable[str] = ()) -> "Branch":
         """Without these messages; their turns need not be kept any more if they are named."""
@@ -88,10 +105,36 @@ class Branch:
         pinned = self.pinned if turn_id in self.pinned else (*self.pinned, turn_id)
         return replace(self, pinned=pinned, forgotten=self.forgotten - frozenset(ids))
 
+    def _taken(self, n: int) -> tuple[Cleared, ...]:
+        now = Cleared(spans=_until(self.spans, n), summary=self.summary, cuts=self.cuts)
+        return (*self.cleared, now)[-_REMEMBERED:]
+
+    def _before(self) -> "Branch":
+        """What it was before the last clearing or compaction."""
+        last = self.cleared[-1]
+        forgotten = self.forgotten.union(_known(self.summary)).difference(_known(last.summary))
+        return replace(
+            self,
+            spans=last.spans,
+            forgotten=forgotten,
+            cleared=self.cleared[:-1],
+            summary=last.summary,
+            cuts=last.cuts,
+        )
+
+
+def _known(summary: str | None) -> tuple[str, ...]:
+    return () if summary is None else (summary,)
+
 
 def _until(spans: Iterable[Span], n: int) -> tuple[Span, ...]:
     """The parts of some spans that stand up to a place."""
     return tuple((first, n if last is None else min(last, n)) for first, last in spans if first <= n)
+
+
+def _since(spans: Iterable[Span], n: int) -> tuple[Span, ...]:
+    """The parts of some spans that stand at a place or behind it."""
+    return tuple((max(first, n), last) for first, last in spans if last is None or last >= n)
 
 
 def _ordered(one: Iterable[Span], other: Iterable[Span]) -> list[Span]:

@@ -87,9 +87,10 @@ class Answer(Message):
         The response itself becomes `metadata["model_response"]`, of several a list; models are never shown it.
         Without a source, one is made of the model that the response names.
         """
-        made = source or ModelSource(provider="unknown", model=model_of(response))
-        metadata = {**(fields.pop("metadata", None) or {}), "model_response": plain_response(response)}
-        return cls.create(source=made, content=AnswerContent(text=response_text(response)), metadata=metadata, **fields)
+        plain = plain_response(response)
+        made = source or ModelSource(provider="unknown", model=model_of(plain))
+        metadata = {**(fields.pop("metadata", None) or {}), "model_response": plain}
+        return cls.create(source=made, content=AnswerContent(text=response_text(plain)), metadata=metadata, **fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

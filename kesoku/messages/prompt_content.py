@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from kesoku.errors import PromptInvalid
 from kesoku.messages import image
-from kesoku.messages.dialogue_content import DialogueContent
+from kesoku.messages.dialogue_content import DialogueContent, attachments_of
 from kesoku.messages.freeze import Form, changed_fields
 from kesoku.messages.section import sections
 from kesoku.messages.structure import Structure, response_format_of, structure_class
@@ -49,6 +49,7 @@ class PromptContent(DialogueContent):
         if self.image_detail not in _DETAILS:
             raise PromptInvalid(field="image_detail", value=self.image_detail, valid=_DETAILS[1:])
         settled = {
+            "attachments": attachments_of(self.attachments),
             "context": _listed(self.context),
             "tool_schemas": _schemas(self.tool_schemas),
             "images": tuple([image.checked(each) for each in _listed(self.images)]),

@@ -13,8 +13,8 @@ _NESTED = ("message", "delta")
 
 
 def response_text(response: Any) -> str:
-    """All text of the response, without anything between the fragments; '' where there is none."""
-    return "".join(_fragments(plain_response(response)))
+    """All text of a plain response, without anything between the fragments; '' where there is none."""
+    return "".join(_fragments(response))
 
 
 def plain_response(response: Any) -> Any:
@@ -26,9 +26,8 @@ def plain_response(response: Any) -> Any:
 
 
 def model_of(response: Any) -> str:
-    """The model that the response names, of several the first; `unknown` if none does."""
-    plain = plain_response(response)
-    first = plain[0] if isinstance(plain, list) and plain else plain
+    """The model that a plain response names, of several the first; `unknown` if none does."""
+    first = response[0] if isinstance(response, list) and response else response
     named = first.get("model") if isinstance(first, Mapping) else None
     return named if isinstance(named, str) and named else "unknown"
 

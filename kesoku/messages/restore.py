@@ -53,7 +53,7 @@ def import_rows(rows: Iterable[Mapping[str, Any]], *, origin: str) -> tuple[list
             continue
         records.append(record)
         derived += not row.get("id")
-        forged += _is_forged(row, record.message.role)
+        forged += is_forged(row, record.message.role)
     report = ImportReport(imported=len(records), derived_ids=derived, forged_roles=forged, refused=tuple(refused))
     return records, report
 
@@ -69,7 +69,7 @@ def record_from_row(row: Mapping[str, Any], *, origin: str = "", number: int = 0
         message=message,
         address=Address(chatbot_id=_needed(row, "chatbot_id"), channel_id=_needed(row, "channel_id")),
         session_id=_needed(row, "session_id"),
-        status=_status(row, message),
+        status=status_of(row, message),
         parent_id=row.get("parent_id"),
         turn_id=row.get("turn_id"),
         round=row.get("round") or 0,
@@ -77,7 +77,8 @@ def record_from_row(row: Mapping[str, Any], *, origin: str = "", number: int = 0
     )
 
 
-def _is_forged(row: Mapping[str, Any], role: MessageRole) -> bool:
+def is_forged(row: Mapping[str, Any], role: MessageRole) -> bool:
+    """Whether a row claims a role that its class does not have."""
     claimed = row.get("role")
     return claimed not in (None, role) and not (claimed == "action" and role is MessageRole.TOOL)
 
@@ -131,7 +132,8 @@ def _needed(row: Mapping[str, Any], key: str) -> str:
     return str(value)
 
 
-def _status(row: Mapping[str, Any], message: Message) -> MessageStatus:
+def status_of(row: Mapping[str, Any], message: Message) -> MessageStatus:
+    """The status that a row names, or the first one of its category. Raises AmbiguousRow: such a message has none."""
     first = category_of(message).status
     try:
         status = MessageStatus(row.get("status") or first)

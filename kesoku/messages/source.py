@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from kesoku.errors import UnknownKind
@@ -172,10 +173,23 @@ def source_from_dict(data: Mapping[str, Any]) -> Source:
     Raises:
         UnknownKind: the stored kind is none of `SOURCES`.
     """
+    if _TEXT.issuperset(map(type, data.values())):
+        return _remembered(tuple(data.items()))
+    return _source(data)
+
+
+_TEXT = frozenset((str,))
+
+
+@lru_cache(1024)
+def _remembered(items: tuple[tuple[str, str], ...]) -> Source:
+    """A source of nothing but texts, of which many messages have an equal one."""
+    return _source(dict(items))
+
+
+def _source(data: Mapping[str, Any]) -> Source:
     kind = data.get("kind")
     cls = SOURCES.get(kind) if isinstance(kind, str) else None
     if cls is None:
         raise UnknownKind(what="source", kind=kind, valid=tuple(SOURCES))
-    rest = dict(data)
-    del rest["kind"]
-    return cls.from_dict(rest)
+    return cls.from_dict({name: value for name, value in data.items() if name != "kind"})

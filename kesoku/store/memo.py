@@ -40,7 +40,7 @@ class Memo:
     def put(self, record: Record) -> Record:
         """Know a record that was read, or that a change has made of one that was; returns it."""
         self._records.pop(record.id, None)
-        if record.kind == "user_prompt" and len(record.message.rendered) <= _LONG:
+        if record.kind == "user_prompt" and len(record.message.text) <= _LONG:
             if len(self._records) >= _MOST:
                 self.clear()
             self._records[record.id] = record

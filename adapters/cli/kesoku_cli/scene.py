@@ -16,7 +16,7 @@ def scene_of(record: Record, context: RenderContext | None = None) -> dict[str, 
     message: Any = record.message
     match message.kind:
         case "user_prompt":
-            return {"show": "prompt", "text": message.rendered, "author": message.author}
+            return {"show": "prompt", "text": message.text, "author": message.author}
         case "thought":
             return {"show": "thought", "text": message.rendered}
         case "tool_call":

@@ -1,0 +1,211 @@
+"""Rows of other files as records: complete forms and flat rows alike, made so that they start and send nothing.
+
+The class of a message decides its role, whatever a row claims (C-04). A row without an id gets the same derived id
+at every import (C-43).
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kesoku.errors import AmbiguousRow, UnknownKind
+from kesoku.messages.enums import MessageStatus, MessageType
+from kesoku.messages.freeze import freeze
+from kesoku.messages.kinds import KINDS, message_from_dict
+from kesoku.messages.message import Message
+from kesoku.messages.record import Address, Record
+from kesoku.messages.restore import is_forged, record_from_row, status_of
+
+_LATEST = 253_402_300_800.0
+"""The end of the year 9999 in Unix seconds."""
+_MESSAGE = frozenset(
+    (
+        "id",
+        "created_at",
+        "kind",
+        "content",
+        "source",
+        "sender",
+        "recipient",
+        "channel",
+        "author",
+        "metadata",
+        "version",
+    )
+)
+_TEXTS = frozenset(
+    (
+        "id",
+        "session_id",
+        "parent_id",
+        "turn_id",
+        "chatbot_id",
+        "channel_id",
+        "superseded_by",
+        "author",
+        "channel",
+        "role",
+        "type",
+        "kind",
+        "status",
+    )
+)
+_NUMBERS, _HIGHEST = frozenset(("round", "version")), 2**31
+_MAPPINGS = frozenset(("facts", "metadata", "envelope"))
+_SAID = ("text", "tool", "summary", "error", "request_id", "response_id", "instruction", "guidance")
+_OF_FILE = ("name", "path", "mime_type", "skipped")
+_S = MessageStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """A row and the record that it stands for."""
+
+    path: str
+    number: int
+    """Which row of the file it is, from 1."""
+    record: Record
+    had_id: bool
+    was_forged: bool
+    was_waiting: bool = False
+    """Whether it waited for the agent, or was being answered; it is interrupted then."""
+    was_unsent: bool = False
+    """Whether it was still to be shown; it counts as delivered then."""
+
+
+def imported(row: Mapping[str, Any], *, path: str, number: int, origin: str) -> Imported:
+    """The record of a row.
+
+    Raises:
+        AmbiguousRow: no kind fits, a field is missing, or the time is none.
+        MessageError, TypeError, ValueError, ...: what makes a message of other people's data may raise anything.
+    """
+    cells = _sound(row)
+    record = _complete(cells) if _is_complete(cells) else record_from_row(cells, origin=origin, number=number)
+    message = record.message
+    if not (math.isfinite(message.created_at) and 0 <= message.created_at < _LATEST):
+        raise _refusal(row, f"its time {message.created_at!r} is in no calendar")
+    if wrong := _unsound(message):
+        raise _refusal(row, wrong)
+    json.dumps(record.metadata, allow_nan=False, default=str)
+    status = _settled(record)
+    return Imported(
+        path=path,
+        number=number,
+        record=replace(record, status=status),
+        had_id=bool(row.get("id")),
+        was_forged=is_forged(row, message.role),
+        was_waiting=status is not record.status and status is _S.INTERRUPTED,
+        was_unsent=status is not record.status and status is _S.DELIVERED,
+    )
+
+
+def linked(rows: Iterable[Imported]) -> list[Imported]:
+    """The rows with every call naming its last result, and every other result naming that one as what replaced it:
+    flat rows say neither (R-5, C-03)."""
+    found = list(rows)
+    results = {_asked(each.record): each.record.id for each in found if each.record.kind == "tool_result"}
+    return [replace(each, record=_joined(each.record, results)) for each in found]
+
+
+def _joined(record: Record, results: Mapping[str, str]) -> Record:
+    if record.kind == "tool_call" and record.id in results and not record.message.content.response_id:
+        return replace(record, message=record.message.update(response_id=results[record.id]))
+    if record.kind == "tool_result" and record.superseded_by is None and results[_asked(record)] != record.id:
+        return replace(record, superseded_by=results[_asked(record)])
+    return record
+
+
+def _asked(result: Record) -> str:
+    """The id of the call that a result answers."""
+    return str(result.message.content.request_id or result.parent_id)
+
+
+def _sound(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row with every cell of the kind that it must have; numbers may stand for texts."""
+    cells = dict(row)
+    for name in _TEXTS & row.keys():
+        if type(row[name]) is int:
+            cells[name] = str(row[name])
+        elif not isinstance(row[name], str | None):
+            raise _refusal(row, f"{name} is no text")
+    for name in _NUMBERS & row.keys():
+        if row[name] is None:
+            del cells[name]
+        elif type(row[name]) is not int or not 0 <= row[name] < _HIGHEST:
+            raise _refusal(row, f"{name} is no number that counts")
+    for name in _MAPPINGS & row.keys():
+        if not isinstance(row[name], Mapping | None):
+            raise _refusal(row, f"{name} is no object")
+    return cells
+
+
+def _unsound(message: Message) -> str:
+    """What of a message is not of the kind that it must be; the classes themselves believe their makers."""
+    content: Any = message.content
+    texts = {name: getattr(content, name, None) for name in _SAID}
+    files = getattr(content, "attachments", ())
+    texts |= {f"{name} of a file": getattr(file, name) for file in files for name in _OF_FILE}
+    wrong = [name for name, value in texts.items() if not isinstance(value, str | None)]
+    if type(message.version) is not int or not 0 < message.version < _HIGHEST:
+        wrong.append("version")
+    names: tuple[Any, ...] = (message.author, message.channel or "")
+    if not all(isinstance(each, str) for each in names):
+        wrong.append("author or channel")
+    return f"its {wrong[0]} is nothing that a {message.kind} can have" if wrong else ""
+
+
+def _is_complete(row: Mapping[str, Any]) -> bool:
+    """Whether a row is what `Record.to_dict` wrote, not the flat row of `to_row`."""
+    return isinstance(row.get("content"), Mapping) and isinstance(row.get("source"), Mapping) and bool(row.get("id"))
+
+
+def _complete(row: Mapping[str, Any]) -> Record:
+    if row.get("kind") not in KINDS:
+        raise UnknownKind(what="message", kind=row.get("kind"), valid=tuple(KINDS))
+    message = message_from_dict({name: row[name] for name in _MESSAGE & row.keys()})
+    if message.type is None:
+        raise _refusal(row, "a message without a role is mail, and belongs to no conversation")
+    return Record(
+        message=message,
+        address=Address(chatbot_id=_needed(row, "chatbot_id"), channel_id=_needed(row, "channel_id")),
+        session_id=_needed(row, "session_id"),
+        status=status_of(row, message),
+        parent_id=_text(row, "parent_id"),
+        turn_id=_text(row, "turn_id"),
+        round=row.get("round") or 0,
+        superseded_by=_text(row, "superseded_by"),
+        facts=freeze(row.get("facts") or {}),
+    )
+
+
+def _needed(row: Mapping[str, Any], key: str) -> str:
+    value = _text(row, key)
+    if not value:
+        raise _refusal(row, f"{key} is missing")
+    return value
+
+
+def _text(row: Mapping[str, Any], key: str) -> str | None:
+    value = row.get(key)
+    if value is not None and not isinstance(value, str):
+        raise _refusal(row, f"{key} is no text")
+    return value
+
+
+def _refusal(row: Mapping[str, Any], why: str) -> AmbiguousRow:
+    return AmbiguousRow(row_id=row.get("id"), role=row.get("role"), type=row.get("type"), why=why)
+
+
+def _settled(record: Record) -> MessageStatus:
+    """Where it stands from now on: nothing that comes in by import is answered, and nothing is sent."""
+    match record.status:
+        case _S.PENDING_AGENT | _S.PROCESSING:
+            return _S.INTERRUPTED
+        case _S.PENDING:
+            return _S.DELIVERED
+        case _S.RESPONDED if record.message.type is not MessageType.TEXT:
+            return _S.DELIVERED
+    return record.status
