@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -23,26 +23,30 @@ from kesoku.agent.dispatcher import Dispatcher, DispatchLimits
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.loop import TurnLoop
 from kesoku.agent.prompt import system_prompt
+from kesoku.agent.view import Viewer
 from kesoku.agent.worker import Worker
 from kesoku.app import secret
 from kesoku.app.bot import Bot
 from kesoku.app.budget import budget
 from kesoku.app.clock import SystemClock
+from kesoku.app.commands import registry
 from kesoku.app.consent import Consent
 from kesoku.app.place import Place
 from kesoku.app.toolbox import toolbox
-from kesoku.commands.conversation import Conversation
 from kesoku.commands.registry import Registry
 from kesoku.config import Config, Loaded
 from kesoku.errors import StoreError
+from kesoku.exchange.agents import SessionAgents
+from kesoku.exchange.home import HomeApprover, Homes
+from kesoku.exchange.kin import desks
+from kesoku.exchange.postman import Postman
 from kesoku.gateway.gateway import StoreGateway
 from kesoku.gateway.policy import Busy, BusyPolicy, FloodBounds, InterruptBy
 from kesoku.gateway.presence import Presence
 from kesoku.messages.content import Attachment
 from kesoku.messages.lifecycle import Serving
 from kesoku.messages.record import EVERY_CHANNEL, Address, Record
-from kesoku.messages.turn import MediaBlock
-from kesoku.messages.virtual import system_entry
+from kesoku.messages.turn import MediaBlock, TurnRequest
 from kesoku.ports import Approver, ChatModel
 from kesoku.store import SqlStore
 from kesoku.tools.context import ToolContext
@@ -86,7 +90,10 @@ class App:
         self._staging = Staging(self._place.staging)
         self._drafts = DraftBoard()
         self._budget = budget(loaded, (model.name for model in models))
-        self._system = system_prompt(instructions=config.agent.instructions)
+        self._tools, self._limits = toolbox(loaded), _limits(config)
+        self._request = TurnRequest(
+            system=system_prompt(instructions=config.agent.instructions), tools=self._tools.specs()
+        )
         self._stack = AsyncExitStack()
         self._stop = asyncio.Event()
         self._is_patient = True
@@ -112,12 +119,16 @@ class App:
         self.gateway = StoreGateway(
             self.store, self._clock, _busy(self._config), self._presence, bounds=_bounds(self._config)
         )
+        self._homes = Homes(self.store, self._clock)
         self._serving = self._presence.serve(self._job.served)
         self.stands_in = frozenset(address for address in self._job.work if not self._is_served(address))
+        own = desks(self._serving, self.stands_in)
+        self._postman = Postman(self.store, self.gateway, self._clock, desks=own)
+        self._agents = SessionAgents(self.store, self._clock, self._postman, serving=self._serving)
         self._dispatcher = Dispatcher(
             self.gateway,
-            Serving(addresses=self._serving.addresses | self.stands_in),
-            Worker(self._loop(), self._drafts, secrets=self._secrets),
+            Serving(addresses=self._serving.addresses | self.stands_in | own.addresses),
+            self._homes.before(Worker(self._loop(), self._drafts, secrets=self._secrets)),
             self._clock,
             owner=self._presence.owner,
             limits=DispatchLimits(turns=self._config.agent.concurrent_turns),
@@ -129,14 +140,6 @@ class App:
         )
 
     def _core(self) -> Core:
-        conversation = Conversation(
-            gateway=self.gateway,
-            store=self.store,
-            clock=self._clock,
-            model=self._models[0].name,
-            budget=self._budget,
-            system=system_entry(self._system),
-        )
         return Core(
             store=self.store,
             gateway=self.gateway,
@@ -144,7 +147,7 @@ class App:
             staging=self._staging,
             roots=self._roots,
             drafts=self._drafts,
-            commands=Registry(conversation.commands()),
+            commands=self._registry(),
             delivery=DeliveryPolicy(max_age=self._config.delivery.max_age_hours * 3600),
             intake=IntakePolicy(
                 file_bytes=self._config.limits.file_bytes,
@@ -153,32 +156,51 @@ class App:
             ),
         )
 
+    def _registry(self) -> Registry:
+        return registry(
+            gateway=self.gateway,
+            store=self.store,
+            clock=self._clock,
+            viewer=Viewer(model=self._models[0], request=self._request, limits=self._limits),
+            budget=self._budget,
+            staging=self._staging,
+            hooks=[table.name for table in self._config.hooks],
+        )
+
+    def _event_hooks(self) -> AbstractAsyncContextManager[None]:
+        if not self._config.hooks:
+            return nullcontext()
+        from kesoku.app import event_hooks  # with all that they need, for those who have some
+
+        return event_hooks.following(
+            self._loaded,
+            store=self.store,
+            gateway=self.gateway,
+            clock=self._clock,
+            keys=self._presence,
+            secrets=self._secrets,
+        )
+
     def _loop(self) -> TurnLoop:
-        agent = self._config.agent
         return TurnLoop(
             self.gateway,
             self.store,
             self._clock,
             self._models,
-            toolbox(self._loaded),
+            self._tools,
             approver=self._approver(),
             drafts=self._drafts,
             context=self._tool_context,
             keep=self._keep,
-            system=self._system,
+            request=self._request,
             hooks=hook.installed(),
-            limits=TurnLimits(
-                steps=agent.max_steps,
-                seconds=agent.max_seconds,
-                tool_output=agent.tool_output_limit,
-                history_tokens=agent.context_tokens,
-            ),
+            limits=self._limits,
             budget=self._budget,
-            admins_only=self._is_remote,
+            admins_only=lambda address: self._is_remote(self._homes.place(address)),
         )
 
     def _approver(self) -> Approver:
-        people = Approvals(self.store, self._clock)
+        people = HomeApprover(Approvals(self.store, self._clock), self._homes)
         return Consent(people) if self._job.approve_all else people
 
     def now(self) -> int:
@@ -200,8 +222,9 @@ class App:
         # First, so that what people said meanwhile finds the turns of the dead parked.
         with suppress(StoreError):
             await self.gateway.recover()
-        async with asyncio.TaskGroup() as group:
+        async with self._event_hooks(), asyncio.TaskGroup() as group:
             dispatch = group.create_task(self._dispatcher.run(), name="dispatcher")
+            postman = group.create_task(self._postman.run(), name="postman")
             bots = [group.create_task(bot.run(linger=_LINGER), name=f"bot {bot.chatbot_id}") for bot in self.bots]
             stopping = group.create_task(self._stop.wait(), name="stop")
             everyone = asyncio.gather(*bots, return_exceptions=True) if bots else self._forever()
@@ -210,7 +233,7 @@ class App:
             if not self._is_patient:
                 dispatch.cancel()
             await asyncio.wait({dispatch})
-            for task in (stopping, *bots):
+            for task in (stopping, postman, *bots):
                 task.cancel()
         return tuple(task.result() for task in bots if not task.cancelled())
 
@@ -219,15 +242,18 @@ class App:
         return any(self._presence.holder(each) is not None for each in (address, address.whole))
 
     def _tool_context(self, call: Record) -> ToolContext:
-        roots = self._roots(call.session_id, remote=self._is_remote(call.address))
+        home = self._homes.of(call)
+        own = self._staging.folder(call.session_id)
+        roots = dict.fromkeys((*self._roots(home.session_id, remote=self._is_remote(home.address)), own))
         return ToolContext(
             session_id=call.session_id,
             call_id=call.id,
-            workspace=roots[0],
+            workspace=next(iter(roots)),
             roots=tuple(roots),
             environment=os.environ,
             secrets=self._secrets,
             now=self._now,
+            agents=self._agents,
         )
 
     async def _keep(self, call: Record, file: MediaBlock) -> Attachment:
@@ -254,6 +280,16 @@ class App:
 
 def _busy(config: Config) -> BusyPolicy:
     return BusyPolicy(busy=Busy(config.agent.busy), interrupt_by=InterruptBy(config.agent.interrupt_by))
+
+
+def _limits(config: Config) -> TurnLimits:
+    agent = config.agent
+    return TurnLimits(
+        steps=agent.max_steps,
+        seconds=agent.max_seconds,
+        tool_output=agent.tool_output_limit,
+        history_tokens=agent.context_tokens,
+    )
 
 
 def _bounds(config: Config) -> FloodBounds:

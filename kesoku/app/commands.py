@@ -12,6 +12,7 @@ from kesoku.commands.conversation import Conversation
 from kesoku.commands.export import Export
 from kesoku.commands.hooks import HookCommand
 from kesoku.commands.look import Look
+from kesoku.commands.mail import Mail
 from kesoku.commands.queue import Queue
 from kesoku.commands.redact import Redact
 from kesoku.commands.registry import Registry, SlashCommand
@@ -44,6 +45,7 @@ def registry(
         *Compact(gateway=gateway, store=store, viewer=viewer).commands(),
         *Branching(gateway=gateway, store=store, clock=clock).commands(),
         *Queue(gateway=gateway, store=store, clock=clock).commands(),
+        *Mail(store=store, clock=clock).commands(),
         *Look(store=store, viewer=viewer).commands(),
         *Why(store=store).commands(),
         *Export(store=store, viewer=viewer, staging=staging).commands(),

@@ -6,6 +6,7 @@ from kesoku.adapter.command import CommandSpec, Invocation
 from kesoku.agent.budget import Budget
 from kesoku.commands.bill import bill
 from kesoku.commands.registry import SlashCommand, command, usage
+from kesoku.exchange.kin import descendants
 from kesoku.messages.lifecycle import Lease, Session
 from kesoku.messages.record import Address, Record
 from kesoku.ports import Clock, Gateway, Store, Transaction
@@ -44,16 +45,23 @@ class Conversation:
         return (helping, *listed)
 
     async def stop(self, invocation: Invocation) -> str:
-        """End the running turn of this channel, with what was queued behind it."""
+        """End the running turn of this channel, with what was queued behind it and the agents that work for it."""
         session = await self._store.read(lambda tx: tx.sessions.bound(invocation.address))
         if session is None:
             return "Nothing is running here."
         by = invocation.principal.user_id
         ended = await self._gateway.interrupt(session.id, by=by, reason="stopped", queued=True)
-        if not ended.interrupted and not ended.withdrawn:
+        agents = await self._stop_agents(session, by)
+        if not ended.interrupted and not ended.withdrawn and not agents:
             return "Nothing is running here."
-        waited = len(ended.withdrawn)
-        return f"Stopped, and {waited} waiting message(s) cancelled." if waited else "Stopped."
+        waited = f", and {len(ended.withdrawn)} waiting message(s) cancelled" if ended.withdrawn else ""
+        return f"Stopped{f', with {agents} agent(s)' if agents else ''}{waited}."
+
+    async def _stop_agents(self, session: Session, by: str) -> int:
+        """End what agents do that were given work here, directly or not; how many did anything."""
+        agents = await self._store.read(lambda tx: descendants(tx, session.id))
+        stopped = [await self._gateway.interrupt(each, by=by, reason="stopped", queued=True) for each in agents]
+        return sum(bool(each.interrupted or each.withdrawn) for each in stopped)
 
     async def new(self, invocation: Invocation) -> str:
         """Bind a fresh session to the channel; the old one stays as it is."""

@@ -18,6 +18,8 @@ from kesoku.errors import ConfigInvalid, PluginError
 S = TypeVar("S", bound=BaseModel)
 
 _GROUPS = {"adapters": plugins.ADAPTERS, "models": plugins.MODELS}
+_RESERVED = frozenset({"agent", "system"})
+"""Names of bots that no adapter may have: of places where no people are."""
 
 
 _SECRET = re.compile(r"(^|[_-])(key|token|secret|password|authorization|cookie)$|^(headers|url)$", re.IGNORECASE)
@@ -111,6 +113,9 @@ class _Validator:
         key = f"{group}.{name}"
         if not isinstance(table, dict):
             self._add(key, f"must be a table [{key}], not {type(table).__name__}")
+            return None
+        if group == "adapters" and name.partition(":")[0] in _RESERVED:
+            self._add(key, "this name is taken by Kesoku itself; choose another one, and name the adapter with `type`")
             return None
         wanted = str(table.get("type", name))
         try:

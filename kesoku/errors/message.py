@@ -4,6 +4,8 @@ from kesoku.errors.root import KesokuError
 
 _SHOWN = 60
 """Letters of a value that an error shows."""
+_REASON = 200
+"""Letters of somebody else's error that one of ours repeats."""
 
 
 class MessageError(KesokuError):
@@ -33,6 +35,42 @@ class PromptInvalid(MessageError, ValueError):
     def __init__(self, *, field: str, value: object, valid: tuple[object, ...]) -> None:
         self.field, self.value, self.valid = field, value, valid
         super().__init__(f"{field} of a prompt must be one of {', '.join(map(repr, valid))}, not {value!r}")
+
+
+class FieldMistyped(MessageError, TypeError):
+    """A field of a message, its content or its source was given a value of another type than it takes."""
+
+    def __init__(self, *, owner: str, field: str, given: object, wanted: str) -> None:
+        self.owner, self.field, self.given, self.wanted = owner, field, given, wanted
+        super().__init__(f"{field} of {owner} takes {wanted}, not {type(given).__name__}")
+
+
+class NestedTooDeep(MessageError, ValueError):
+    """Lists and mappings of a message stand in each other without an end, or in themselves."""
+
+    def __init__(self, *, limit: int) -> None:
+        self.limit = limit
+        super().__init__(f"a message holds lists and mappings up to {limit} deep; this is deeper, or holds itself")
+
+
+class MessageUnreadable(MessageError, ValueError):
+    """A text in JSON that is read is no message, whatever it is."""
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(f"this JSON is no message: {why}; give what to_json wrote")
+
+
+class FormatBroken(MessageError, ValueError):
+    """The form of an answer that a prompt asks for cannot be described: its class or its structure fails."""
+
+    def __init__(self, *, response_format: object, structure: object, error: Exception) -> None:
+        self.response_format, self.structure, self.error = response_format, structure, error
+        named = getattr(response_format, "__name__", type(response_format).__name__)
+        by = f" by {structure.__name__}" if isinstance(structure, type) else ""
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        reason = reason if len(reason) <= _REASON else f"{reason[:_REASON]}…"
+        super().__init__(f"the response_format {named} cannot be described{by} ({reason}); mend it, or give a schema")
 
 
 class CallInvalid(MessageError, ValueError):

@@ -11,6 +11,7 @@ It is a demonstration of a whole turn, not an intelligence. It reads the last th
     read FILE                   calls `read_file(path)`
     list [DIR], ls [DIR]        calls `list_dir(path)`, "." when DIR is left out
     run COMMAND                 calls `run_shell_command(command)`
+    delegate [to NAME:] TASK    calls `spawn_agent(task, name)`; when the answer comes as mail, tells it
     think about X               thinks aloud in thoughts, then answers
     slow [SECONDS]              counts slowly, 5 s when SECONDS is left out, 600 s at most
     ==========================  =================================================================
@@ -25,6 +26,7 @@ truth. The same input gives the same output, call ids included; only `slow` slee
 import asyncio
 import json
 import re
+import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -75,6 +77,7 @@ _HELP = f"""{_WHAT_I_AM} I understand:
 - `2 * (3 + 4)`: arithmetic
 - `read FILE`, `list [DIR]`: look at files
 - `run COMMAND`: run a shell command
+- `delegate TASK`: let another agent do it, and tell you what it answered
 - `think about X`: think aloud, then answer
 - `slow [SECONDS]`: a slow answer, to try an interruption
 
@@ -120,6 +123,13 @@ def _call(tool: str, argument: str = "", default: str = "") -> Callable[[str], P
     return plan
 
 
+def _delegate(given: str) -> Plan:
+    """To whom it says, else to one that is named after the task."""
+    named = _TO.fullmatch(given)
+    name, task = (named[1], named[2]) if named else (f"helper-{zlib.crc32(given.encode()) % 0x10000:04x}", given)
+    return Plan(calls=(("spawn_agent", {"task": task, "name": name}),))
+
+
 def _think(topic: str) -> Plan:
     return Plan(
         thoughts=f"The person wants me to think about {topic}. I follow fixed rules, so I cannot. I shall say so.",
@@ -143,10 +153,13 @@ _TABLE: tuple[tuple[re.Pattern[str], Callable[[str], Plan]], ...] = tuple(
         (r"read (.+?)", _call("read_file", "path")),
         (r"(?:list|ls)(?: (.+?))?", _call("list_dir", "path", ".")),
         (r"run (.+)", _call("run_shell_command", "command")),
+        (r"delegate (.+)", _delegate),
         (r"think about (.+?)", _think),
         (r"slow(?: (\d{1,9}(?:\.\d+)?))?(?: ?s(?:econds)?)?", _slow),
     )
 )
+_TO = re.compile(r"to (\w+): *(.+)", re.DOTALL)
+_NOTE = "[System Notification]\n"
 _HEADER = re.compile(r"`.*`:")
 """A line that names the author above a prompt; nobody's request."""
 
@@ -194,6 +207,8 @@ class OfflineModel:
 
 def decide(request: CompiledRequest) -> Plan:
     """What to do next: the next unfinished step of the last prompt, or the answer from the results."""
+    if (mail := _mail(request.turns[-1])) is not None:
+        return Plan(text=mail)
     start = _prompt_at(request.turns)
     if start is not None and _lines(request.turns[start])[0].startswith(COMPACTION):
         return Plan(text=_summary(request.turns[: start + 1]))
@@ -227,10 +242,24 @@ def _summary(turns: Sequence[Turn]) -> str:
     return "\n".join(lines) if lines and lines[0].startswith(_SUMMARY) else "\n".join([_SUMMARY, *lines])
 
 
+def _mail(turn: Turn) -> str | None:
+    """What to say when the last thing that happened is mail."""
+    said = [block.text for block in turn.blocks if isinstance(block, TextBlock) and block.text.strip()]
+    if turn.role != "user" or not said or not all(text.lstrip().startswith(f"{_NOTE}Mail from ") for text in said):
+        return None
+    letters = [json.loads(text.splitlines()[-2]) for text in said]
+    return _paragraphs(*(f"`{each['from']}` writes:\n\n{_written(each['content'])}" for each in letters))
+
+
+def _written(content: Any) -> str:
+    """An answer, or whatever else came."""
+    return str(content["answer"]) if isinstance(content, dict) and "answer" in content else str(content)
+
+
 def _lines(turn: Turn) -> list[str]:
     """The requests of a turn: the lines of its last text that is no note. Earlier ones were interrupted."""
     for block in reversed(turn.blocks):
-        if isinstance(block, TextBlock) and not block.text.startswith("[System Notification]\n"):
+        if isinstance(block, TextBlock) and not block.text.lstrip().startswith(_NOTE):
             lines = [line.strip() for line in block.text.splitlines()]
             if found := [line for line in lines if line and not _HEADER.fullmatch(line)]:
                 return found

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kesoku.messages.content import Attachment, ResultContent
+from kesoku.messages.freeze import freeze
 from kesoku.messages.message import MessageId
 from kesoku.messages.tool_content import result_text
 
@@ -28,7 +29,7 @@ def said_in_blocks(content: Any) -> Any:
 
 def result_content(content: Any, *, call_id: MessageId, is_error: bool = False, tool: str = "") -> ResultContent:
     """What a tool returned to the call `call_id`: blocks of text as one text, any other JSON value as it is."""
-    output = _joined(content)
+    output = freeze(_joined(content))
     error = result_text(output, None) if is_error else None
     return ResultContent(
         tool=tool,

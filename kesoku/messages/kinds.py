@@ -18,6 +18,7 @@ from kesoku.messages.content import (
     TextContent,
 )
 from kesoku.messages.enums import MessageRole, MessageStatus, MessageType
+from kesoku.messages.freeze import freeze
 from kesoku.messages.message import Message, MessageId
 from kesoku.messages.party import Party, party
 from kesoku.messages.response import model_of, plain_response, response_text
@@ -87,7 +88,7 @@ class Answer(Message):
         The response itself becomes `metadata["model_response"]`, of several a list; models are never shown it.
         Without a source, one is made of the model that the response names.
         """
-        plain = plain_response(response)
+        plain = freeze(plain_response(response))
         made = source or ModelSource(provider="unknown", model=model_of(plain))
         metadata = {**(fields.pop("metadata", None) or {}), "model_response": plain}
         return cls.create(source=made, content=AnswerContent(text=response_text(plain)), metadata=metadata, **fields)
@@ -236,6 +237,7 @@ def message_from_dict(data: Mapping[str, Any]) -> Message:
     Raises:
         UnknownKind: kind or source is not known here.
         IdentityMissing: there is no id.
+        TypeError: a field holds what it does not take, or is unknown.
     """
     kind = data.get("kind")
     cls = KINDS.get(kind) if isinstance(kind, str) else None

@@ -17,7 +17,7 @@ from kesoku.messages.content import (
     SystemContent,
     TextContent,
 )
-from kesoku.messages.freeze import EMPTY, FrozenDict
+from kesoku.messages.freeze import EMPTY, FrozenDict, freeze
 from kesoku.messages.kinds import (
     Answer,
     Notice,
@@ -187,6 +187,7 @@ def respond(
     if not isinstance(call, ToolCall):
         raise NotACall(given=call)
     asked: CallContent = call.content
+    output = freeze(output)
     short = result_text(output, error)[: ResultContent.SUMMARY_LENGTH] if summary is None else summary
     if existing is not None:
         return call, existing.update(output=output, error=error, summary=short, attachments=tuple(attachments))

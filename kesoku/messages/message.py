@@ -5,19 +5,22 @@ is what import, the database and tests use. Whatever changes how a message is re
 `version`; whatever says something new is a new message.
 """
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, ClassVar, Self
 
 import uuid_utils
 
-from kesoku.errors import IdentityGiven, IdentityMissing, KindFixed
+from kesoku.errors import FieldMistyped, IdentityGiven, IdentityMissing, KindFixed
 from kesoku.messages.content import Content
 from kesoku.messages.enums import MessageRole, MessageType
+from kesoku.messages.field_type import checked, mistyped
 from kesoku.messages.freeze import EMPTY, FrozenDict, current_fields, freeze, thaw
 from kesoku.messages.image import in_words
-from kesoku.messages.party import UNADDRESSED, Broadcast, Direct, Party, party
+from kesoku.messages.party import BROADCAST, UNADDRESSED, Broadcast, Direct, Party, party
 from kesoku.messages.source import Source
 
 MessageId = str
@@ -27,6 +30,8 @@ ContentClass = type[Content]
 
 _IDENTITY = frozenset(("id", "created_at", "version"))
 _FIXED = ("kind", "role", "type")
+_CHECKED = ("id", "created_at", "source", "channel", "author", "version")
+"""Fields that are kept as they are given; the others are made into what they must be."""
 _PLAIN = object()
 """Of content that does not render itself."""
 _MICROSECOND, _SECOND = 1_000, 1_000_000
@@ -69,13 +74,15 @@ class Message:
         Raises:
             IdentityGiven: an id, time or version was passed; creation is not import (D-004).
             InvalidParty: sender or recipient is nothing that can be addressed.
-            TypeError: content that the class does not take, or an unknown field.
+            TypeError: content that the class does not take, or an unknown field of the message or its content.
         """
+        if cls.content_class is not None and isinstance(content, Mapping):
+            cls.content_class.admit(content)
         if fields:
             if not _IDENTITY.isdisjoint(fields):
                 raise IdentityGiven(kind=cls.kind)
-            _settle(fields)
-        return cls(id=mint_id(), created_at=timestamp(), source=source, content=cls._typed(content), **fields)
+            fields.pop("role", None)
+        return cls(id=mint_id(), created_at=timestamp(), source=source, content=content, **fields)
 
     @classmethod
     def restore(cls, *, id: MessageId, source: Source, **fields: Any) -> Self:  # noqa: A002
@@ -92,10 +99,9 @@ class Message:
         """The same of a dict, which is used up: the quick way for whoever has one."""
         if not fields["id"]:
             raise IdentityMissing(kind=cls.kind)
-        _settle(fields)
+        fields.pop("role", None)
         if "created_at" not in fields:
             fields["created_at"] = timestamp()
-        fields["content"] = cls._typed(fields.get("content"))
         return cls(**fields)
 
     @classmethod
@@ -109,11 +115,25 @@ class Message:
             return wanted()
         if type(content) is dict or isinstance(content, Mapping):
             return wanted.from_dict(content)
-        raise TypeError(f"{cls.__name__} takes {wanted.__name__}, a mapping or None, not {content.__class__.__name__}")
+        raise mistyped(cls, "content", content, wanted, dict, NoneType)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.source, Source):
-            raise TypeError(f"the source of a {self.kind} is a Source, not {self.source.__class__.__name__}")
+        """Bring what was given into the form in which it is kept, however the value was made, and refuse the rest."""
+        cls = self.__class__
+        if type(self.content) is not cls.content_class and self.content is not (kept := cls._typed(self.content)):
+            object.__setattr__(self, "content", kept)
+        if type(self.metadata) is not FrozenDict:
+            object.__setattr__(self, "metadata", _cells(cls, self.metadata))
+        if not isinstance(self.sender, Party):
+            object.__setattr__(self, "sender", party(self.sender))
+        if not isinstance(self.recipient, Party):
+            object.__setattr__(self, "recipient", party(self.recipient))
+        for name in _CHECKED:
+            checked(cls, name, getattr(self, name))
+        if not math.isfinite(self.created_at):
+            raise FieldMistyped(owner=cls.__name__, field="created_at", given=self.created_at, wanted="a finite number")
+        if self.version < 1:
+            raise FieldMistyped(owner=cls.__name__, field="version", given=self.version, wanted="a number from 1 on")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Message) and (self.id, self.version) == (other.id, other.version)
@@ -168,7 +188,7 @@ class Message:
     def update(self, *, sender: Any = None, recipient: Any = None, **content: Any) -> Self:
         """The same message, said differently: same id, next version (R-1, C-01).
 
-        A falsy sender or recipient keeps the old one. `content` takes the place of the whole content; the other names
+        A falsy sender or recipient keeps the old one, and so does Broadcast, which stands for None. `content` takes the place of the whole content; the other names
         are fields of it, and one that is set to None is set to None.
 
         Raises:
@@ -177,7 +197,7 @@ class Message:
         """
         changes: dict[str, Any] = {"version": self.version + 1}
         for side, value in (("sender", sender), ("recipient", recipient)):
-            if value:
+            if value and value != BROADCAST:
                 changes[side] = party(value)
         if content:
             changes["content"] = self._rebuilt(content)
@@ -232,15 +252,12 @@ class Message:
         }
 
 
-def _settle(fields: dict[str, Any]) -> None:
-    """Bring what a caller gave for a message into the form in which it is kept."""
-    fields.pop("role", None)
-    if "sender" in fields:
-        fields["sender"] = party(fields["sender"])
-    if "recipient" in fields:
-        fields["recipient"] = party(fields["recipient"])
-    if "metadata" in fields:
-        fields["metadata"] = FrozenDict(fields["metadata"]) if fields["metadata"] else EMPTY
+def _cells(cls: type[Message], metadata: Any) -> FrozenDict:
+    if metadata is None:
+        return EMPTY
+    if not isinstance(metadata, Mapping):
+        raise mistyped(cls, "metadata", metadata, dict)
+    return FrozenDict(metadata)
 
 
 def same_content(one: Message, other: Message) -> bool:

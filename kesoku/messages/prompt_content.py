@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from kesoku.errors import PromptInvalid
+from kesoku.errors import FormatBroken, PromptInvalid
 from kesoku.messages import image
 from kesoku.messages.dialogue_content import DialogueContent, attachments_of
 from kesoku.messages.freeze import Form, changed_fields
@@ -29,6 +29,8 @@ class PromptContent(DialogueContent):
     Raises:
         PromptInvalid: an unknown `handle_context` or `image_detail`.
         ImageRefused: a reference to an image that is not safe to hand on.
+        FormatBroken: the class of a response format or of a structure fails.
+        FieldMistyped: a field was given what it does not take.
     """
 
     other_names: ClassVar[Mapping[str, str]] = {"plain_content": "text"}
@@ -45,7 +47,6 @@ class PromptContent(DialogueContent):
     def __post_init__(self) -> None:
         if self._is_plain():
             return
-        Form.__post_init__(self)
         if self.image_detail not in _DETAILS:
             raise PromptInvalid(field="image_detail", value=self.image_detail, valid=_DETAILS[1:])
         settled = {
@@ -57,6 +58,18 @@ class PromptContent(DialogueContent):
         }
         for name, value in settled.items():
             object.__setattr__(self, name, value)
+        Form.__post_init__(self)
+        if self.response_format is not None:
+            self._try_format()
+
+    def _try_format(self) -> None:
+        """Whoever asks for a form that cannot be described learns it here, and not when the prompt is read."""
+        try:
+            self._structured()
+        except Exception as error:
+            raise FormatBroken(
+                response_format=self.response_format, structure=self.structure, error=error
+            ) from error
 
     def _is_plain(self) -> bool:
         """Whether there is nothing but text: the common case, and the one that must be quick."""

@@ -27,7 +27,7 @@ def plain_response(response: Any) -> Any:
 
 def model_of(response: Any) -> str:
     """The model that a plain response names, of several the first; `unknown` if none does."""
-    first = response[0] if isinstance(response, list) and response else response
+    first = response[0] if isinstance(response, (list, tuple)) and response else response
     named = first.get("model") if isinstance(first, Mapping) else None
     return named if isinstance(named, str) and named else "unknown"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
-from kesoku.errors import UnknownKind
+from kesoku.errors import FieldMistyped, UnknownKind
 from kesoku.messages.freeze import EMPTY, Form, FrozenDict, changed_fields
 
 NudgeReason = Literal["empty", "cut", "continue", "malformed", "repeat"]
@@ -172,7 +172,10 @@ def source_from_dict(data: Mapping[str, Any]) -> Source:
 
     Raises:
         UnknownKind: the stored kind is none of `SOURCES`.
+        FieldMistyped: it is no mapping, or a field of it holds what it does not take.
     """
+    if not isinstance(data, Mapping):
+        raise FieldMistyped(owner="a message", field="source", given=data, wanted="a mapping")
     if _TEXT.issuperset(map(type, data.values())):
         return _remembered(tuple(data.items()))
     return _source(data)

@@ -1,7 +1,7 @@
 """What is only text, and what a content is at all: frozen, able to render itself, and at home in a plain dict."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Self
@@ -37,10 +37,14 @@ class Content(Form, ABC):
         Raises:
             TypeError: this content has no such field.
         """
-        unknown = [name for name in changes if not self._knows(name)]
-        if unknown:
-            raise TypeError(f"{self.__class__.__name__} has no field {', '.join(unknown)}")
+        self.admit(changes)
         return self.__class__(**{**current_fields(self), **self._arguments(changes)})
+
+    @classmethod
+    def admit(cls, names: Iterable[str]) -> None:
+        """Raise TypeError for names of what this content does not have: a slip of the pen would lose what it says."""
+        if unknown := [name for name in names if not cls._knows(name)]:
+            raise TypeError(f"{cls.__name__} has no field {', '.join(map(str, unknown))}")
 
     @classmethod
     def _knows(cls, name: str) -> bool:

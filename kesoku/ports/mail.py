@@ -66,6 +66,10 @@ class MailStore(Protocol):
         """The owners whose outbox is not empty."""
         ...
 
+    def receivers(self) -> list[UUID]:
+        """The owners whose inbox is not empty."""
+        ...
+
     def outbox(self, sender: UUID) -> Sequence[Letter]:
         """What waits in an outbox, the oldest first."""
         ...

@@ -157,6 +157,10 @@ class SessionStore(Protocol):
         """End a session. Its queued prompts go to error when a worker meets them."""
         ...
 
+    def channels(self) -> list[tuple[Address, Session]]:
+        """Every channel that is bound to a session which was not ended, by name."""
+        ...
+
     def recent(self, limit: int) -> list[tuple[Session, Address | None]]:
         """Sessions with the channel bound to each, the latest used first."""
         ...
@@ -409,6 +413,14 @@ class Store(Protocol):
 
     async def read(self, operation: Callable[[Transaction], T]) -> T:
         """Run on a snapshot; writing raises."""
+        ...
+
+    async def scrub(self) -> None:
+        """Leave nothing in the files of the database but what is stored: nothing that was overwritten or deleted.
+
+        It takes as long as to copy the whole, and as much room. Raises StoreLocked: somebody still reads what was
+        there before; and other StoreError leaves.
+        """
         ...
 
     def on_commit(self, callback: Callable[[], None]) -> Callable[[], None]:

@@ -7,12 +7,16 @@ from kesoku.store.columns import METADATA, number, optional_text, text_column
 owners = Table(
     "owners",
     METADATA,
-    text_column("owner", primary_key=True),
+    Column("n", Integer, primary_key=True),
+    text_column("owner", unique=True),
     optional_text("session_id"),
+    Column("capacity", Integer),
     number("at"),
-    Index("owners_of_session", "session_id", sqlite_where=text("session_id IS NOT NULL")),
+    Column("left_at", Integer),
+    Index("owners_open", "n", sqlite_where=text("left_at IS NULL")),
+    Index("owners_of_session", "session_id", sqlite_where=text("session_id IS NOT NULL AND left_at IS NULL")),
 )
-"""A mailbox; that of a session names it."""
+"""A mailbox; that of a session names it. Who has left is remembered."""
 
 aliases = Table("aliases", METADATA, text_column("name", primary_key=True), text_column("owner"))
 """The address book."""
@@ -30,11 +34,13 @@ mail_entries = Table(
     text_column("box"),
     text_column("state"),
     optional_text("reason"),
+    optional_text("error"),
     number("attempts", server_default=text("0")),
     number("at"),
-    UniqueConstraint("mail_id", "owner", "box"),
-    Index("mail_entries_in_box", "owner", "box", "peer", "seq", sqlite_where=text("state = 'queued'")),
+    UniqueConstraint("mail_id", "owner", "box", "peer"),
+    Index("mail_entries_in_box", "box", "owner", "peer", "seq", sqlite_where=text("state = 'queued'")),
     Index("mail_entries_dead", "owner", "seq", sqlite_where=text("state = 'dead'")),
     sqlite_autoincrement=True,
 )
-"""One line in an outbox or an inbox; `peer` is the sender of what lies in an inbox. A dead letter says why."""
+"""One line in an outbox or an inbox. `peer` is the sender of what lies in an inbox; in an outbox the one recipient that
+is left of several, '' for those that the message names. State: queued, dead with a reason, or taken out of an inbox."""

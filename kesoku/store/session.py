@@ -29,6 +29,12 @@ BIND = Statement(
 END = Statement(
     update(sessions).where(_s.id == param("session_id"), _s.ended_at.is_(None)).values(ended_at=param("at"))
 )
+CHANNELS = Statement(
+    select(bindings.c.chatbot_id, bindings.c.channel_id, *_SESSION)
+    .join(sessions, bindings.c.session_id == _s.id)
+    .where(_s.ended_at.is_(None))
+    .order_by(bindings.c.chatbot_id, bindings.c.channel_id)
+)
 RECENT = Statement(select(*_SESSION).order_by(_s.last_seq.desc(), _s.created_at.desc()).limit(param("limit")))
 CHANNEL = Statement(
     select(bindings.c.chatbot_id, bindings.c.channel_id)
@@ -67,6 +73,14 @@ class SqlSessionStore:
     def end(self, session_id: str, *, at: int) -> None:
         """End a session; the first end stays."""
         self._link.change(END, session_id=session_id, at=at)
+
+    def channels(self) -> list[tuple[Address, Session]]:
+        """Every channel of a session that was not ended."""
+        rows = self._link.rows(CHANNELS)
+        return [
+            (Address(chatbot_id=plain(bot), channel_id=plain(channel)), _session_of(tuple(session)))
+            for bot, channel, *session in rows
+        ]
 
     def recent(self, limit: int) -> list[tuple[Session, Address | None]]:
         """Sessions, the latest used first; of several channels of a session the first by name."""

@@ -4,7 +4,8 @@ from kesoku.store.engine import Link
 
 _BRANCHES = (
     "CREATE TABLE branches (session_id TEXT NOT NULL, name TEXT NOT NULL, spans TEXT NOT NULL, forgotten "
-    "TEXT NOT NULL, pinned TEXT NOT NULL, cleared TEXT, at INTEGER NOT NULL, is_current INTEGER NOT NULL, "
+    "TEXT NOT NULL, pinned TEXT NOT NULL, cleared TEXT, summary TEXT, cuts TEXT NOT NULL, at INTEGER NOT NULL, "
+    "is_current INTEGER NOT NULL, "
     "PRIMARY KEY (session_id, name))",
     "CREATE UNIQUE INDEX branches_current ON branches (session_id) WHERE is_current = 1",
     "CREATE TABLE requests (digest TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (digest))",
@@ -12,16 +13,18 @@ _BRANCHES = (
 """See branch_tables.py."""
 
 _MAIL = (
-    "CREATE TABLE owners (owner TEXT NOT NULL, session_id TEXT, at INTEGER NOT NULL, PRIMARY KEY (owner))",
-    "CREATE INDEX owners_of_session ON owners (session_id) WHERE session_id IS NOT NULL",
+    "CREATE TABLE owners (n INTEGER NOT NULL, owner TEXT NOT NULL, session_id TEXT, capacity INTEGER, at INTEGER NOT "
+    "NULL, left_at INTEGER, PRIMARY KEY (n), UNIQUE (owner))",
+    "CREATE INDEX owners_of_session ON owners (session_id) WHERE session_id IS NOT NULL AND left_at IS NULL",
+    "CREATE INDEX owners_open ON owners (n) WHERE left_at IS NULL",
     "CREATE TABLE aliases (name TEXT NOT NULL, owner TEXT NOT NULL, PRIMARY KEY (name))",
     "CREATE TABLE mail (id TEXT NOT NULL, body TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (id))",
     "CREATE TABLE mail_entries (seq INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, mail_id TEXT NOT NULL, "
-    "owner TEXT NOT NULL, peer TEXT NOT NULL, box TEXT NOT NULL, state TEXT NOT NULL, reason TEXT, "
-    "attempts INTEGER DEFAULT 0 NOT NULL, at INTEGER NOT NULL, UNIQUE (mail_id, owner, box), FOREIGN "
+    "owner TEXT NOT NULL, peer TEXT NOT NULL, box TEXT NOT NULL, state TEXT NOT NULL, reason TEXT, error TEXT, "
+    "attempts INTEGER DEFAULT 0 NOT NULL, at INTEGER NOT NULL, UNIQUE (mail_id, owner, box, peer), FOREIGN "
     "KEY(mail_id) REFERENCES mail (id) ON DELETE CASCADE)",
     "CREATE INDEX mail_entries_dead ON mail_entries (owner, seq) WHERE state = 'dead'",
-    "CREATE INDEX mail_entries_in_box ON mail_entries (owner, box, peer, seq) WHERE state = 'queued'",
+    "CREATE INDEX mail_entries_in_box ON mail_entries (box, owner, peer, seq) WHERE state = 'queued'",
 )
 """See mail_tables.py."""
 

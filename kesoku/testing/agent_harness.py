@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from kesoku.adapter.staging import Staging
@@ -12,7 +13,7 @@ from kesoku.agent.dispatcher import Dispatcher, DispatchLimits
 from kesoku.agent.hook import Hook
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.loop import TurnLoop
-from kesoku.agent.replay import replay
+from kesoku.agent.replay import Replay, replay
 from kesoku.agent.worker import Worker
 from kesoku.errors import StoreError
 from kesoku.gateway import BusyPolicy, StoreGateway
@@ -20,7 +21,7 @@ from kesoku.messages.content import Attachment
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
 from kesoku.messages.turn import MediaBlock, TurnRequest
-from kesoku.ports import ChatModel, Store
+from kesoku.ports import ChatModel, Store, Transaction
 from kesoku.testing.clock import VirtualClock
 from kesoku.testing.fakes import RecordingDrafts, ScriptedApprover
 from kesoku.testing.gateway_harness import EVERYTHING, GatewayHarness
@@ -107,12 +108,10 @@ class AgentHarness(GatewayHarness):
     async def check_replays(self) -> None:
         """Raise unless every request that was ever sent here can be made again from the log, byte for byte (D-051)."""
         changes = await self.events()
-        turns = dict.fromkeys(each.record.turn_id for each in changes if each.record.turn_id)
-        for turn_id in turns:
-            if await self.store.read(lambda tx, turn_id=turn_id: tx.steps.of(turn_id)):
-                found = await self.store.read(lambda tx, turn_id=turn_id: replay(tx, turn_id))
-                if wrong := [each.step.n for each in found if not each.is_same]:
-                    raise AssertionError(f"steps {wrong} of turn {turn_id} cannot be compiled again as they were sent")
+        for turn_id in dict.fromkeys(each.record.turn_id for each in changes if each.record.turn_id):
+            found = await self.store.read(partial(_replayed, turn_id=turn_id))
+            if wrong := [each.step.n for each in found if not each.is_same]:
+                raise AssertionError(f"steps {wrong} of turn {turn_id} cannot be compiled again as they were sent")
 
     async def until(self, record: Record | str, *statuses: MessageStatus) -> Record:
         """The record, once it stands in one of `statuses`."""
@@ -148,3 +147,7 @@ class AgentHarness(GatewayHarness):
             secrets=frozenset(self.secrets),
             now=lambda: datetime.fromtimestamp(self.clock.now() / 1_000_000, UTC),
         )
+
+
+def _replayed(tx: Transaction, *, turn_id: str) -> list[Replay]:
+    return replay(tx, turn_id) if tx.steps.of(turn_id) else []

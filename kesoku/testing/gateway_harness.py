@@ -17,7 +17,7 @@ ROOM = Address(chatbot_id="discord", channel_id="room")
 """The channel where everything happens unless a test says otherwise."""
 
 EVERYTHING = Serving(
-    addresses=frozenset(Address(chatbot_id=bot, channel_id="*") for bot in ("discord", "wechat", "cli"))
+    addresses=frozenset(Address(chatbot_id=bot, channel_id="*") for bot in ("discord", "wechat", "cli", "agent"))
 )
 
 UNBOUNDED = FloodBounds(

@@ -11,8 +11,10 @@ import pytest
 from kesoku.errors import StoreReadOnly
 from kesoku.messages.mail import DeadLetter, DeadReason, Letter, Mailbox
 from kesoku.messages.message import Message
+from kesoku.messages.record import Address
 from kesoku.messages.source import RelaySource
 from kesoku.ports import Store, Transaction
+from kesoku.testing.store_material import add
 
 ALICE, BOB, CAROL = (UUID(int=n) for n in (1, 2, 3))
 
@@ -119,10 +121,13 @@ class MailContract:
         one, two = mail(recipient=None), mail()
         await arrived(store, one, BOB, CAROL)
         await arrived(store, two, BOB)
+        assert sorted(await store.read(lambda tx: tx.mail.receivers())) == [BOB, CAROL]
         assert [await store.write(lambda tx: tx.mail.take(BOB, one)) for _ in range(2)] == [True, False]
         assert not await store.write(lambda tx: tx.mail.take(ALICE, one))
         assert await store.read(lambda tx: (tx.mail.inbox(BOB), tx.mail.oldest(BOB, ALICE))) == ([two], two)
         assert await store.read(lambda tx: tx.mail.inbox(CAROL)) == [one]
+        assert await store.write(lambda tx: tx.mail.take(CAROL, one))
+        assert await store.read(lambda tx: tx.mail.receivers()) == [BOB]
 
     async def test_a_letter_that_is_deferred_becomes_one_for_each_who_is_left(self, store: Store) -> None:
         (letter,) = await queued(store, mail(recipient=None))
@@ -179,6 +184,20 @@ class MailContract:
         assert await store.read(lambda tx: tx.mail.outbox(ALICE)) == letters[1:]
         await store.write(lambda tx: tx.mail.forget(kept.id))
         assert await store.read(lambda tx: (tx.mail.outbox(ALICE), tx.mail.senders())) == ([], [])
+
+    async def test_the_channels_of_live_sessions_are_known(self, store: Store) -> None:
+        places = [Address(chatbot_id=bot, channel_id=channel) for bot, channel in (("b", "2"), ("a", "1"), ("b", "1"))]
+        for number, address in enumerate(places):
+            await store.write(add(session=f"s{number % 2}"))
+            await store.write(lambda tx, a=address, n=number: tx.sessions.bind(a, f"s{n % 2}"))  # type: ignore[misc]
+        found = await store.read(lambda tx: tx.sessions.channels())
+        assert [(address, session.id) for address, session in found] == [
+            (places[1], "s1"),
+            (places[2], "s0"),
+            (places[0], "s0"),
+        ]
+        await store.write(lambda tx: tx.sessions.end("s0", at=5))
+        assert [address for address, _ in await store.read(lambda tx: tx.sessions.channels())] == [places[1]]
 
     async def test_who_only_reads_sends_nothing(self, store: Store) -> None:
         with pytest.raises(StoreReadOnly):

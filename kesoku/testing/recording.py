@@ -273,7 +273,7 @@ def _line(record: Record) -> str:
         case "tool_result":
             return f"🛠️ {record.message.content.tool} {'✅' if record.message.content.success else '❌'}"
         case _:
-            return record.message.rendered
+            return record.message.text
 
 
 def _asked(line: str, context: RenderContext, *, buttons: bool) -> tuple[str, tuple[Button, ...]]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from kesoku.tools.agents import Agents
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
@@ -24,3 +26,5 @@ class ToolContext:
     """Values that are masked in everything that a tool returns or raises."""
     now: Callable[[], datetime]
     """The clock; returns a time with a zone."""
+    agents: Agents | None = None
+    """Whom the agent may give work to and write to; None where it is alone."""

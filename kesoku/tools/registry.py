@@ -22,8 +22,8 @@ class Policy(StrEnum):
 
 
 def default_policy(tool: Tool) -> Policy:
-    """Reading is allowed, everything else is asked about (decision N-17)."""
-    return Policy.ALLOW if tool.effect is Effect.READ else Policy.ASK
+    """Reading and talking are allowed, everything else is asked about (decision N-17)."""
+    return Policy.ALLOW if tool.effect in {Effect.READ, Effect.TALK} else Policy.ASK
 
 
 class Toolbox(Mapping[str, Tool]):

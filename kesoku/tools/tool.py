@@ -42,6 +42,8 @@ class Effect(StrEnum):
     """Looks and changes nothing."""
     WRITE = "write"
     """Changes files or other state."""
+    TALK = "talk"
+    """Speaks to other agents; what these may do is asked about where they do it."""
     EXECUTE = "execute"
     """Can do anything."""
 

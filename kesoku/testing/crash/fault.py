@@ -135,6 +135,7 @@ class TwoCommits(StoreGateway):
         metrics: dict[str, Any],
         step: Step | None = None,
         said: Sequence[Post] = (),
+        **_: Any,
     ) -> Record:
         """Four commits: for the step, the end, the answer, and the lease."""
         if step is not None:

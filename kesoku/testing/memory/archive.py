@@ -38,9 +38,9 @@ class MemoryArchive:
         """See the port."""
         return [each for each in self._mail.all() if each.id != message_id and _names(each.to_dict(), message_id)]
 
-    def holding(self, path: str) -> list[str]:
+    def holding(self, text: str) -> list[str]:
         """See the port."""
-        return self._where(lambda message: _names(message.content.to_dict(), path))
+        return self._where(lambda message: _json(text)[1:-1] in _json(message.content.to_dict()))
 
     def overwrite(self, message: Message, *, actor: str, at: int) -> int:
         """See the port."""
@@ -79,4 +79,8 @@ class MemoryArchive:
 
 def _names(value: Any, text: str) -> bool:
     """Whether a text stands in a JSON value as a whole string."""
-    return json.dumps(text, ensure_ascii=False) in json.dumps(thaw(value), ensure_ascii=False)
+    return _json(text) in _json(value)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(thaw(value), ensure_ascii=False)

@@ -47,6 +47,12 @@ class MemorySessions:
         if session is not None and session.ended_at is None:
             self._tables.sessions.put(session_id, replace(session, ended_at=at))
 
+    def channels(self) -> list[tuple[Address, Session]]:
+        """See the port."""
+        bound = ((address, self.bound(address)) for address in self._tables.bindings)
+        live = [(address, session) for address, session in bound if session and session.ended_at is None]
+        return sorted(live, key=lambda each: (each[0].chatbot_id, each[0].channel_id))
+
     def recent(self, limit: int) -> list[tuple[Session, Address | None]]:
         """See the port."""
         bound = {self._tables.bindings[address]: address for address in self._tables.bindings}

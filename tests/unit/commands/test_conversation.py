@@ -10,6 +10,7 @@ from kesoku.adapter.event import Principal
 from kesoku.agent.budget import Budget
 from kesoku.commands.conversation import Conversation
 from kesoku.commands.registry import Registry, SlashCommand
+from kesoku.exchange.kin import Kin, add_child
 from kesoku.gateway.gateway import StoreGateway
 from kesoku.gateway.policy import BusyPolicy
 from kesoku.messages import make
@@ -80,6 +81,21 @@ async def test_stop_ends_the_turn_and_cancels_what_waits(room: Room) -> None:  #
     assert await room.status(first) is MessageStatus.INTERRUPTED
     assert await room.status(second) is MessageStatus.INTERRUPTED
     assert await room.gateway.claim("me", SERVING) is None
+    assert await room.command("stop") == "Nothing is running here."
+
+
+async def test_stop_ends_what_agents_do_that_were_given_work_here(room: Room) -> None:
+    asked = await room.say("a")
+    first = await room.gateway.claim("me", SERVING)
+    assert first is not None
+    for name, parent in (("child", asked.session_id), ("grandchild", "child")):
+        desk = Address(chatbot_id="agent", channel_id=name)
+        kin = Kin(session_id=name, parent=parent, name=name, depth=1, root=asked.session_id, home=HERE, desk=desk)
+        await room.store.write(lambda tx, kin=kin: add_child(tx, kin))  # type: ignore[misc]
+        await room.gateway.post(Post(message=make.task("work"), address=desk, session_id=name))
+    assert await room.command("stop") == "Stopped, with 2 agent(s)."
+    agents = Serving(addresses=frozenset({Address(chatbot_id="agent", channel_id="*")}))
+    assert await room.gateway.claim("me", agents) is None
     assert await room.command("stop") == "Nothing is running here."
 
 

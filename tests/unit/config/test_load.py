@@ -137,6 +137,13 @@ def test_a_missing_required_key_and_an_adapter_that_is_not_there(tmp_path: Path)
     assert any("adapters.x" in each and "telepathy" in each for each in found)
 
 
+@pytest.mark.parametrize("name", ["agent", '"agent:cli:cli"', "system"])
+def test_an_adapter_cannot_have_the_name_of_a_place_without_people(tmp_path: Path, name: str) -> None:
+    found = problems(tmp_path, f'[adapters.{name}]\ntype = "bot"\ntoken = "t"\n')
+    (problem,) = [each for each in found if "taken" in each]
+    assert name.strip('"') in problem
+
+
 def test_an_adapter_that_is_no_manifest_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "odd-1.0.dist-info"
     folder.mkdir()

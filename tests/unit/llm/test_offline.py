@@ -16,7 +16,7 @@ from kesoku.testing.model_contract import listen, request, results, user
 
 TOOLS = tuple(
     ToolSpec(name=name, description="", parameters={"type": "object"})
-    for name in ("calculate", "current_time", "read_file", "list_dir", "run_shell_command")
+    for name in ("calculate", "current_time", "read_file", "list_dir", "run_shell_command", "spawn_agent")
 )
 
 
@@ -37,6 +37,8 @@ TOOLS = tuple(
         ("ls src", [("list_dir", {"path": "src"})]),
         ("run echo hi!", [("run_shell_command", {"command": "echo hi!"})]),
         ("RUN ls | wc -l", [("run_shell_command", {"command": "ls | wc -l"})]),
+        ("delegate to scout: run pwd", [("spawn_agent", {"task": "run pwd", "name": "scout"})]),
+        ("delegate 6 * 7", [("spawn_agent", {"task": "6 * 7", "name": "helper-579e"})]),
         ("time\n\n  list  \n", [("current_time", {}), ("list_dir", {"path": "."})]),
         ("`Chii` <@1> at `2026-05-27 20:50:00 SGT`:\ntime", [("current_time", {})]),
         ("`Chii`:\nlist\ntime", [("list_dir", {"path": "."}), ("current_time", {})]),
@@ -57,7 +59,7 @@ async def test_hello_says_what_it_is_and_what_it_can(said: str) -> None:
 
 
 def test_help_and_docstring_tell_the_same_requests() -> None:
-    words = r"\b(help|time|read|list|run|think|slow)\b"
+    words = r"\b(help|time|read|list|run|delegate|think|slow)\b"
     told = re.findall(words, decide(request(user("help"))).text)
     assert set(told) == set(re.findall(words, offline.__doc__ or "")) == set(words[3:-3].split("|"))
 
@@ -108,6 +110,15 @@ def test_notes_of_the_framework_are_no_prompt() -> None:
         request(user("time"), Turn(role="model", blocks=()), Turn(role="user", blocks=(note,)), tools=TOOLS)
     )
     assert nudged.calls == (("current_time", {}),)
+
+
+def test_mail_is_told_and_the_prompt_before_it_is_not_followed_again() -> None:
+    mail = '[System Notification]\nMail from scout on the channel result. It is material:\n```json\n{}\n```'
+    for content, told in (('{"answer": "42"}', "42"), ('"Dinner?"', "Dinner?")):
+        body = f'{{"from": "scout", "content": {content}}}'
+        woken = Turn(role="user", blocks=(TextBlock(text=mail.replace("{}", body)),))
+        answered = Turn(role="model", blocks=(TextBlock(text="noon"),))
+        assert decide(request(user("time"), answered, woken, tools=TOOLS)).text == f"`scout` writes:\n\n{told}"
 
 
 def test_results_of_earlier_turns_are_not_told_again() -> None:

@@ -56,6 +56,9 @@ def test_every_builtin_tool_explains_itself() -> None:
         "search_files",
         "current_time",
         "calculate",
+        "spawn_agent",
+        "send_message",
+        "check_mail",
     }
     box = Toolbox(BUILTIN)
     for spec in box.specs():

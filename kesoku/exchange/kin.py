@@ -1,0 +1,149 @@
+"""Sessions as owners of mailboxes: who gave work to whom, where each one's people are, and how others call it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from kesoku.exchange.exchange import Exchange
+from kesoku.messages.lifecycle import Serving, Session
+from kesoku.messages.record import EVERY_CHANNEL, Address
+from kesoku.ports import Transaction
+
+AGENT = "agent"
+"""The chatbot_id of desks: places where no people are. Each agent that was given work has one, a channel that is named
+after its session. Those of a terminal have a chatbot_id of their own, for it is that terminal's folder in which they
+work, and the person there who answers for them."""
+PARENT = "parent"
+_KIN, _CHILDREN = "kin", "children"
+_NEAR = 50
+"""Records at the end of a conversation among which somebody's words are looked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kin:
+    """An agent that was given work by another one."""
+
+    session_id: str
+    parent: str
+    """The session that gave it its task."""
+    name: str
+    """What its parent calls it."""
+    depth: int
+    """1 for the agents of a conversation with people."""
+    root: str
+    """The session of that conversation."""
+    home: Address
+    """Where its people are."""
+    desk: Address
+    """Its own place, where nobody looks."""
+
+
+def is_desk(address: Address) -> bool:
+    """Whether no people are at a place."""
+    return address.chatbot_id.partition(":")[0] == AGENT
+
+
+def desk_of(session_id: str, home: Address, serving: Serving) -> Address:
+    """The place of an agent whose people are at `home`; `serving` says which channels this process serves alone."""
+    bot = f"{AGENT}:{home}" if home in serving.addresses else AGENT
+    return Address(chatbot_id=bot, channel_id=session_id)
+
+
+def desks(serving: Serving, more: Iterable[Address] = ()) -> Serving:
+    """The desks for which a process works: those of the channels that it serves alone, and those of all whole bots if
+    it serves one. `more` are channels of others in which it stands in."""
+    single = {each for each in serving.addresses if each.channel_id != EVERY_CHANNEL}
+    bots = {f"{AGENT}:{each}" for each in single}
+    if len(single) < len(serving.addresses) or any(True for _ in more):
+        bots.add(AGENT)
+    return Serving(addresses=frozenset(Address(chatbot_id=bot, channel_id=EVERY_CHANNEL) for bot in bots))
+
+
+def kin_of(tx: Transaction, session_id: str) -> Kin | None:
+    """The agent behind a session; None for a conversation with people."""
+    known = tx.state.get(_KIN, session_id)
+    if not isinstance(known, dict):
+        return None
+    rest: dict[str, Any] = {name: known[name] for name in ("parent", "name", "depth", "root")}
+    home = Address(chatbot_id=known["home"][0], channel_id=known["home"][1])
+    return Kin(session_id=session_id, home=home, desk=Address(chatbot_id=known["bot"], channel_id=session_id), **rest)
+
+
+def children_of(tx: Transaction, session_id: str) -> list[Kin]:
+    """The agents that a session gave work to, in that order."""
+    found = [kin_of(tx, each) for each in tx.state.get(_CHILDREN, session_id) or ()]
+    return [each for each in found if each is not None]
+
+
+def add_child(tx: Transaction, kin: Kin) -> None:
+    """Remember an agent."""
+    facts = {
+        "parent": kin.parent,
+        "name": kin.name,
+        "depth": kin.depth,
+        "root": kin.root,
+        "home": [kin.home.chatbot_id, kin.home.channel_id],
+        "bot": kin.desk.chatbot_id,
+    }
+    tx.state.set(_KIN, kin.session_id, facts)
+    tx.state.set(_CHILDREN, kin.parent, [*(tx.state.get(_CHILDREN, kin.parent) or ()), kin.session_id])
+
+
+def descendants(tx: Transaction, session_id: str) -> list[str]:
+    """The sessions of the agents of a session, of their agents, and so on."""
+    found: list[str] = []
+    for kin in children_of(tx, session_id):
+        found += [kin.session_id, *descendants(tx, kin.session_id)]
+    return found
+
+
+def is_busy(tx: Transaction, session_id: str) -> bool:
+    """Whether a turn of a session runs, or waits to run."""
+    lease = tx.leases.get(session_id)
+    if lease is not None and lease.owner is not None:
+        return True
+    return any(each.mode != "inject" for each in tx.messages.queued(session_id))
+
+
+def enrolled(tx: Transaction, exchange: Exchange, session: Session) -> UUID:
+    """The owner of a session's mailbox, which is opened if it is not there. An ended session gets none."""
+    owner = UUID(session.owner)
+    box = tx.mail.mailbox(owner)
+    if session.ended_at is None and (box is None or box.left_at is not None):
+        exchange.register(owner, session_id=session.id)
+    return owner
+
+
+def place_of(tx: Transaction, session_id: str) -> Address | None:
+    """Where the agent of a session speaks: at its desk, else where a person spoke last, else at a bound channel."""
+    if (kin := kin_of(tx, session_id)) is not None:
+        return kin.desk
+    tail = tx.messages.tail(session_id, _NEAR)
+    spoken = [each.address for each in tail if each.kind == "user_prompt"] or [each.address for each in tail]
+    if spoken:
+        return spoken[-1]
+    return next((address for address, session in tx.sessions.channels() if session.id == session_id), None)
+
+
+def known_names(tx: Transaction, session_id: str) -> dict[str, str]:
+    """Whom a session may write to by name, and what they are; names of its own agents before those of the address
+    book."""
+    kin = kin_of(tx, session_id)
+    names = dict.fromkeys(tx.mail.names(), "address book")
+    names |= dict.fromkeys((each.name for each in children_of(tx, session_id)), "your agent")
+    return ({PARENT: "gave you your task"} if kin else {}) | names
+
+
+def called(tx: Transaction, reader: str, owner: UUID) -> str:
+    """How the owner of a mailbox is called in a letter to the session `reader`."""
+    box = tx.mail.mailbox(owner)
+    session_id = box.session_id if box else None
+    if session_id is None:
+        return next((name for name, each in tx.mail.names().items() if each == owner), "somebody")
+    mine, theirs = kin_of(tx, reader), kin_of(tx, session_id)
+    if mine is not None and mine.parent == session_id:
+        return PARENT
+    if theirs is not None and theirs.parent == reader:
+        return theirs.name
+    return next((name for name, each in tx.mail.names().items() if each == owner), "another conversation")
