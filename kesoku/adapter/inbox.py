@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from kesoku.adapter.access import APPROVE, TALK, Access, Doorkeeper, Throttle
 from kesoku.adapter.attempt import Failure, attempt, within
-from kesoku.adapter.command import CommandSpec, Invocation
+from kesoku.adapter.command import CommandSpec, FiledReply, Invocation
 from kesoku.adapter.core import Core
 from kesoku.adapter.event import REPLY_TO, Command, Deleted, Edited, Event, Pressed, Principal, Prompt
 from kesoku.adapter.health import Health
@@ -21,10 +21,10 @@ from kesoku.adapter.state import StoreState, scope_of
 from kesoku.errors import KesokuError
 from kesoku.messages import make
 from kesoku.messages.content import Attachment
-from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Asked
 from kesoku.messages.recent import Recent
 from kesoku.messages.record import Address, Post, Record
+from kesoku.messages.redaction import is_redacted
 from kesoku.ports import Transaction
 from kesoku.render import header, printable_name
 from kesoku.tools.patience import retry
@@ -256,7 +256,7 @@ class GatewayInbox:
             record = tx.messages.find(event.address.chatbot_id, [event.key])
             if record is None or record.kind != "user_prompt" or record.message.content.text == event.text:
                 return None
-            if record.message.user_id != event.principal.user_id:
+            if record.message.user_id != event.principal.user_id or is_redacted(record.message):
                 return None
             actor = f"user:{event.principal.user_id}"
             return tx.messages.rewrite(record.message.update(text=event.text), actor=actor, at=self._clock.now())
@@ -266,18 +266,11 @@ class GatewayInbox:
 
     async def _delete(self, event: Deleted) -> list[Record]:
         """A prompt that has not started is cancelled (N-11)."""
-        actor = f"user:{event.principal.user_id}" if event.principal else self._chatbot_id
-
-        def operation(tx: Transaction) -> Record | None:
-            record = tx.messages.find(event.address.chatbot_id, [event.key])
-            if record is None or record.kind != "user_prompt":
-                return None
-            queued = {MessageStatus.PENDING_AGENT}
-            to, at = MessageStatus.INTERRUPTED, self._clock.now()
-            return tx.messages.move(record.id, to, queued, actor=actor, reason="cancelled", at=at)
-
-        cancelled = await self._store.write(operation)
-        return [cancelled] if cancelled else []
+        by = f"user:{event.principal.user_id}" if event.principal else self._chatbot_id
+        record = await self._store.read(lambda tx: tx.messages.find(event.address.chatbot_id, [event.key]))
+        if record is None or record.kind != "user_prompt" or not await self._gateway.withdraw(record.id, by=by):
+            return []
+        return [await self._store.read(lambda tx: tx.messages.get(record.id) or record)]
 
     def _invoked(self, prompt: Prompt) -> Invocation | None:
         """The command that a text gives: a known name, or one so near to a known one that it is a slip of the pen."""
@@ -323,9 +316,11 @@ class GatewayInbox:
 
     async def _tell(self, event: Event, text: str, *, keys: Collection[str] = ()) -> list[Record]:
         """Say something to the person: at once where the platform wants that, else as a reply notice."""
-        if isinstance(event, Pressed | Command) and self._answers and await self._at_once(event, text):
+        files = text.files if isinstance(text, FiledReply) else ()
+        if isinstance(event, Pressed | Command) and await self._at_once(event, text) and not files:
             return []
-        post = Post(message=make.notice(text, reason="reply"), address=event.address, keys=tuple(keys))
+        notice = make.notice(str(text), reason="reply", attachments=files)
+        post = Post(message=notice, address=event.address, keys=tuple(keys))
         return [await self._stored(lambda: self._gateway.post(post))]
 
     async def _stored(self, write: Callable[[], Awaitable[T]]) -> T:

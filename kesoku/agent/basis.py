@@ -70,6 +70,7 @@ def notes(turn: Turn, asked: Asked, basis: Basis) -> dict[str, Any]:
         "spans": branch.spans,
         "forgotten": sorted(branch.forgotten),
         "pinned": branch.pinned,
+        "summary": branch.summary,
         "cuts": branch.cuts,
     }
     return {
@@ -105,6 +106,7 @@ def branch_of(session_id: str, form: Any) -> Branch:
         spans=spans,
         forgotten=frozenset(form["forgotten"]),
         pinned=tuple(form["pinned"]),
+        summary=form["summary"],
         cuts=FrozenDict(form["cuts"]),
     )
 

@@ -11,6 +11,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from kesoku.agent.turn import Turn
+from kesoku.history.block import is_nudge
 from kesoku.history.order import placed
 from kesoku.history.weight import tokens_of, tokens_of_data
 from kesoku.messages import make
@@ -36,30 +37,29 @@ class End:
     choose: Choose | None = None
 
 
-def is_compaction(prompt: Record) -> bool:
-    """Whether a prompt asks for a summary."""
-    source = prompt.message.source
-    return source.kind == "command" and getattr(source, "command", "") == "compact"
-
-
 def compacted(turn: Turn, text: str) -> End:
     """The end of a compaction whose summary the model has written."""
     tail = _tail(turn)
     kept = {each.id for each in tail}
-    covered = [each for each in turn.past if each.kind in _READ and each.id not in kept]
+    covered = [each for each in turn.past if each.kind in _READ and each.id not in kept and not _stays(turn, each)]
     summary = make.summary(text, covered=(each.id for each in covered))
     begin = min((each.session_n for each in tail), default=turn.prompt.session_n)
     cuts = {each.id: CUT_RESULT for each in tail if _is_long(each)}
     before = sum(tokens_of_data(each.message.content.to_dict()) for each in covered)
+    asked = [each.id for each in turn.records if each.id == turn.id or is_nudge(each)]
     told = (
         f"{DONE}: a summary of {tokens_of(text):,} tokens stands for {len(covered)} message(s) of about {before:,} "
         "tokens. Nothing is deleted; /compact undo takes it back."
     )
 
     def choose(_: Transaction, branch: Branch, last: int) -> Branch:
-        return branch.compacting(last, tail=begin, summary=summary.id, prompt=turn.id, cuts=cuts)
+        return branch.compacting(last, tail=begin, summary=summary.id, asked=asked, cuts=cuts)
 
     return End(answer=make.notice(told, reason="reply"), said=(summary,), choose=choose)
+
+
+def _stays(turn: Turn, record: Record) -> bool:
+    return (record.turn_id or record.id) in turn.branch.pinned
 
 
 def _tail(turn: Turn) -> Sequence[Record]:
@@ -70,7 +70,7 @@ def _tail(turn: Turn) -> Sequence[Record]:
     if len(answered) <= TAIL:
         return []
     begin = min(each.session_n for each in answered[-TAIL])
-    return [each for each in turn.past if each.session_n >= begin]
+    return [each for each in turn.past if each.session_n >= begin and each.kind != "summary"]
 
 
 def _is_long(record: Record) -> bool:

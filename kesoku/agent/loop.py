@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kesoku.agent.act import Actor, Keep
 from kesoku.agent.budget import Budget
-from kesoku.agent.compaction import End, compacted, is_compaction
+from kesoku.agent.compaction import End, compacted
 from kesoku.agent.hook import Hook, Hooks
 from kesoku.agent.journal import Journal, Noted
 from kesoku.agent.judge import answer_text, cut_text, judge_calls, judge_limits, judge_reply
@@ -13,6 +13,7 @@ from kesoku.agent.limits import TurnLimits
 from kesoku.agent.signal import Again, Ended, LimitReached
 from kesoku.agent.think import Asked, Thinker
 from kesoku.agent.turn import Turn
+from kesoku.history.block import is_compaction
 from kesoku.history.compile import CompileLimits, compile_turns
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus

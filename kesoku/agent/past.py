@@ -1,4 +1,4 @@
-"""What a turn looks back on: the latest records of the branch that its session is on, and the turns that are kept."""
+"""What a turn looks back on: the latest records of its session's branch, and the summary and turns that are kept."""
 
 from collections.abc import Iterator
 
@@ -20,9 +20,16 @@ def past(tx: Transaction, branch: Branch, *, n: int, records: int) -> tuple[Reco
         if record.id not in branch.forgotten
     ]
     known = {record.id for record in found}
-    kept = (record for turn_id in branch.pinned for record in tx.messages.turn(turn_id))
-    found += [record for record in kept if record.id not in known and record.session_id == branch.session_id]
+    found += [record for record in _kept(tx, branch) if record.id not in known | branch.forgotten]
     return tuple(found) if branch.is_whole else tuple(sorted(found, key=lambda record: record.seq))
+
+
+def _kept(tx: Transaction, branch: Branch) -> Iterator[Record]:
+    """The summary and the pinned turns, which are read wherever they stand."""
+    summary = tx.messages.get(branch.summary) if branch.summary else None
+    kept = (record for turn_id in branch.pinned for record in tx.messages.turn(turn_id))
+    mine = (record for record in (summary, *kept) if record is not None and record.session_id == branch.session_id)
+    yield from {record.id: record for record in mine}.values()
 
 
 def _stretches(branch: Branch, n: int, records: int) -> Iterator[tuple[int, int | None]]:

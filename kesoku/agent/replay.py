@@ -4,8 +4,10 @@ Branch, limits, system prompt and tools are taken as each step noted them; messa
 nothing that happened later shows: other turns, edits, another configuration.
 """
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kesoku.agent.basis import branch_of, limits_of, request_of
 from kesoku.agent.past import past
@@ -20,6 +22,7 @@ from kesoku.messages.record import Record
 from kesoku.messages.turn import CompiledRequest
 from kesoku.ports import Transaction
 
+_log = logging.getLogger(__name__)
 _SAID = {"thought", "tool_call", "answer", "summary"}
 
 
@@ -29,7 +32,7 @@ class Replay:
 
     step: Step
     request: CompiledRequest | None
-    """None where the step did not note enough, as those before the schema of version 4."""
+    """None where the step did not note enough, as those before the schema of version 4, or what it noted is damaged."""
 
     @property
     def logged(self) -> str:
@@ -56,10 +59,18 @@ def replay(tx: Transaction, turn_id: str) -> list[Replay]:
 
 def _request(tx: Transaction, opener: Record, steps: Sequence[Step]) -> CompiledRequest | None:
     """What the last of these steps was sent."""
-    step = steps[-1]
-    body = tx.requests.get(str(step.request.get("basis", "")))
+    body = tx.requests.get(str(steps[-1].request.get("basis", "")))
     if body is None:
         return None
+    try:
+        return _compiled(tx, opener, steps, body)
+    except (ValueError, TypeError, LookupError, AttributeError) as error:  # cells hold what they are given
+        _log.error("what step %d of turn %s noted is damaged in the database: %s", steps[-1].n, opener.id, error)
+        return None
+
+
+def _compiled(tx: Transaction, opener: Record, steps: Sequence[Step], body: dict[str, Any]) -> CompiledRequest:
+    step = steps[-1]
     branch = branch_of(opener.session_id, step.request.get("branch"))
     sources = sources_of(step, lambda turn_id, n: tx.steps.of(turn_id)[n - 1])
     turn = tx.messages.turn(opener.id)

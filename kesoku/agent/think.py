@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from kesoku.agent.compaction import is_compaction
 from kesoku.agent.seam import joined
 from kesoku.agent.signal import LimitReached
 from kesoku.agent.turn import Turn
@@ -17,6 +16,7 @@ from kesoku.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+from kesoku.history.block import is_compaction
 from kesoku.messages.turn import CompiledRequest, Delta, Reply, Retry
 from kesoku.ports import ChatModel, Drafts
 

@@ -24,8 +24,8 @@ async def bill(store: Store, session_id: str, *, budget: Budget, now: int) -> st
 
 
 def _lines(last: Expense, whole: Expense, today: int, budget: Budget) -> Iterator[str]:
-    yield f"Last turn: {_words(last)}"
-    yield f"Conversation: {_words(whole)}"
+    yield f"Last turn: {words(last)}"
+    yield f"Conversation: {words(whole)}"
     if budget.day is not None:
         yield f"All conversations today: {in_words(today)} of {in_words(budget.day)}"
     elif budget.prices:
@@ -38,7 +38,8 @@ def _last(tx: Transaction, session_id: str) -> Expense:
     return Expense.of(next(filter(None, map(tx.steps.of, turns)), ()))
 
 
-def _words(expense: Expense) -> str:
+def words(expense: Expense) -> str:
+    """What was used, in words."""
     used = expense.usage
     cost = "" if expense.cost is None else f", {in_words(expense.cost)}"
     cached = f" ({used.cached:,} from cache)" if used.cached else ""

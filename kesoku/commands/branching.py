@@ -5,12 +5,13 @@ the prompt once more, as a new message that names the old one as its origin.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kesoku.adapter.command import Argument, Invocation
 from kesoku.commands.here import first_words, label, message_here, own, session_here
 from kesoku.commands.registry import SlashCommand, command
+from kesoku.commands.start import Start, read_before, read_until, start_of
 from kesoku.errors import CommandMisused, NotPossible
 from kesoku.messages.branch import Branch
 from kesoku.messages.enums import MessageStatus
@@ -20,25 +21,12 @@ from kesoku.messages.record import Post, Record
 from kesoku.ports import Clock, Gateway, Store, Transaction
 from kesoku.render.header import is_headed
 
-_LATE = 1_000
-"""Records behind a prompt among which the end of earlier turns is looked for."""
 _SHOWN = 20
 """Branches that are listed."""
 _NEAR = 100
 """Records at the end of a branch among which the last one that somebody said is looked for."""
 _MESSAGE = Argument(name="message", description="its number, as /context shows it")
 _LIST, _SWITCH = "list", "switch"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Start:
-    """Where a new branch begins."""
-
-    session: Session
-    prompts: tuple[Record, ...]
-    """The prompts of the turn in question, the one that opened it first."""
-    branch: Branch
-    """What is read before them."""
 
 
 class Branching:
@@ -78,20 +66,19 @@ class Branching:
                 raise NotPossible(what=f"switch to {name!r}", why=f"there is no such branch; there are: {known}")
             return found.going_on(last)
 
-        return await self._select(invocation, session, choose, f"This conversation goes on on the branch {name}.")
+        return await self._select(invocation, session, choose, "This conversation goes on on the branch")
 
     async def fork(self, invocation: Invocation) -> str:
         """Begin a branch behind a turn, by default behind the last one."""
         given = str(invocation.arguments.get("message") or "")
-        session, end = await self._store.read(lambda tx: _end(tx, invocation, given))
+        session, record = await self._store.read(lambda tx: _named(tx, invocation, given))
 
         def choose(tx: Transaction, branch: Branch, last: int) -> Branch:
-            begun = branch if end is None else _until(tx, branch, end)
-            begun = begun.ending(last).going_on(last)
-            return replace(begun, name=_name(tx, session.id, f"fork-{end.session_n if end else last}"), cleared=None)
+            begun, end = (branch, last) if record is None else read_until(tx, session, record)
+            return replace(begun.going_on(last), name=_name(tx, session.id, f"fork-{end}"), cleared=())
 
-        after = f" after {label(end)}" if end else ""
-        return await self._select(invocation, session, choose, f"A branch begins here{after}: {{name}}.")
+        where = f"behind the turn of {label(record)}" if record else "here"
+        return await self._select(invocation, session, choose, f"A branch begins {where}:")
 
     async def edit(self, invocation: Invocation) -> str:
         """The next version of a prompt that waits; a new prompt in the place of one that was read (C-44, D-031)."""
@@ -118,14 +105,14 @@ class Branching:
         return await self._again(invocation, str(invocation.arguments.get("message") or ""), "retry")
 
     async def _again(self, invocation: Invocation, given: str, verb: str, *, text: str | None = None) -> str:
-        start = await self._store.read(lambda tx: _start(tx, invocation, given, verb))
-        posts = list(_said_again(start.prompts, given=given, text=text))
+        start = await self._store.read(lambda tx: start_of(tx, invocation, given, verb))
+        posts = list(_said_again(start, text))
 
         def choose(tx: Transaction, _: Branch, last: int) -> Branch:
-            name = _name(tx, start.session.id, f"{verb}-{start.prompts[0].session_n}")
-            return replace(start.branch.going_on(last), name=name, cleared=None)
+            name = _name(tx, start.session.id, f"{verb}-{start.opener.session_n}")
+            return replace(read_before(tx, start).going_on(last), name=name, cleared=())
 
-        told = f"Once more from {label(start.prompts[0])}, on the branch {{name}}."
+        told = f"Once more from {label(start.opener)}, on the branch"
         return await self._select(invocation, start.session, choose, told, posts)
 
     async def _select(
@@ -136,10 +123,11 @@ class Branching:
         told: str,
         posts: Sequence[Post] = (),
     ) -> str:
+        """Select what `choose` says; the reply is `told` with the name of the branch behind it."""
         by = invocation.principal.user_id
         done = await self._gateway.select(session.id, choose, by=by, reason=f"/{invocation.name}", posts=posts)
         stopped = " What was running or waiting here is stopped." if done.interrupted else ""
-        return told.format(name=done.branch.name) + stopped
+        return f"{told} {done.branch.name}.{stopped}"
 
 
 def _current(tx: Transaction, invocation: Invocation) -> tuple[Session, Branch]:
@@ -160,67 +148,16 @@ def _listed(tx: Transaction, session: Session) -> Iterator[str]:
 
 def _last_said(tx: Transaction, session: Session, branch: Branch) -> Record | None:
     """The last prompt or answer of a branch."""
-    last = next((min(end or session.last_n, session.last_n) for first, end in reversed(branch.spans)), 0)
+    begun = (end for first, end in reversed(branch.spans) if first <= session.last_n)
+    last = next((min(end or session.last_n, session.last_n) for end in begun), 0)
     behind = tx.messages.session(session.id, after_n=max(0, last - _NEAR), limit=min(last, _NEAR))
     said = (each for each in reversed(behind) if each.kind in {"user_prompt", "answer"})
     return next((each for each in said if branch.covers(each.session_n)), None)
 
 
-def _end(tx: Transaction, invocation: Invocation, given: str) -> tuple[Session, Record | None]:
-    """The last record of the turn of a message."""
+def _named(tx: Transaction, invocation: Invocation, given: str) -> tuple[Session, Record | None]:
     session = session_here(tx, invocation.address)
-    if not given:
-        return session, None
-    record = message_here(tx, session, given)
-    turn = tx.messages.turn(record.turn_id or record.id) or [record]
-    return session, max(turn, key=lambda each: each.session_n)
-
-
-def _start(tx: Transaction, invocation: Invocation, given: str, verb: str) -> _Start:
-    """The turn of a message, or the last one of the branch, and what is read before it."""
-    session, branch = _current(tx, invocation)
-    opener = _opener(tx, session, branch, given)
-    if opener is None or opener.kind != "user_prompt":
-        raise NotPossible(what=f"{verb} this", why="no message of a person opened its turn")
-    own(invocation, opener, verb)
-    prompts = [each for each in tx.messages.turn(opener.id) if each.kind == "user_prompt"] or [opener]
-    before = _before(tx, branch, opener).without(each.id for each in prompts if each.session_n < opener.session_n)
-    return _Start(session=session, prompts=tuple(prompts), branch=before)
-
-
-def _opener(tx: Transaction, session: Session, branch: Branch, given: str) -> Record | None:
-    """The prompt that opened the turn of a message, by default of the last prompt on the branch."""
-    if given:
-        record = message_here(tx, session, given)
-        return tx.messages.get(record.turn_id or record.id)
-    last = reversed(tx.messages.tail(session.id, _LATE))
-    mine = (each for each in last if branch.covers(each.session_n) and each.id not in branch.forgotten)
-    found = next((each for each in mine if each.kind == "user_prompt"), None)
-    return None if found is None else tx.messages.get(found.turn_id or found.id)
-
-
-def _before(tx: Transaction, branch: Branch, opener: Record) -> Branch:
-    """What was read before a turn began: everything up to its prompt, and what earlier turns said while it waited."""
-    behind = tx.messages.session(opener.session_id, after_n=opener.session_n, limit=_LATE)
-    places = [each.session_n for each in behind if branch.covers(each.session_n) and _is_earlier(tx, each, opener)]
-    return branch.ending(opener.session_n - 1).adding(places)
-
-
-def _is_earlier(tx: Transaction, record: Record, opener: Record) -> bool:
-    """Whether a record behind a prompt belongs to a turn that began before it."""
-    if record.turn_id in {None, record.id, opener.id}:
-        return False
-    root = tx.messages.get(record.turn_id or "")
-    return root is not None and root.session_n < opener.session_n
-
-
-def _until(tx: Transaction, branch: Branch, end: Record) -> Branch:
-    """What was read up to the end of a turn, without prompts that waited meanwhile."""
-    opener = tx.messages.get(end.turn_id or end.id) or end
-    size = end.session_n - opener.session_n
-    between = tx.messages.session(opener.session_id, after_n=opener.session_n, limit=size) if size else []
-    waited = [each.id for each in between if each.turn_id == each.id]
-    return branch.ending(end.session_n).without(waited)
+    return session, message_here(tx, session, given) if given else None
 
 
 def _name(tx: Transaction, session_id: str, wanted: str) -> str:
@@ -229,14 +166,14 @@ def _name(tx: Transaction, session_id: str, wanted: str) -> str:
     return next(name for n in range(1, len(taken) + 2) if (name := wanted if n == 1 else f"{wanted}-{n}") not in taken)
 
 
-def _said_again(prompts: Sequence[Record], *, given: str, text: str | None) -> Iterator[Post]:
-    """New messages that say the same, the one in question in other words; what had joined the turn rides along."""
-    asked = next((each for each in prompts if given.lstrip("#") in {str(each.session_n), each.id}), prompts[0])
-    for n, record in enumerate(prompts):
+def _said_again(start: Start, text: str | None) -> Iterator[Post]:
+    """New messages that say the same, the one that was named in other words; what had joined the turn rides along."""
+    asked = start.asked if any(each.id == start.asked for each in start.prompts) else start.opener.id
+    for record in start.prompts:
         message: Message = record.message.clone()
-        if text is not None and record is asked:
+        if text is not None and record.id == asked:
             message = replace(message, content=message.update(**_reworded(record, text)).content)
-        yield Post(message=message, address=record.address, mode="inject" if n else "followup")
+        yield Post(message=message, address=record.address, mode="followup" if record is start.opener else "inject")
 
 
 def _reworded(record: Record, text: str) -> dict[str, Any]:

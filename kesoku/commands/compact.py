@@ -46,7 +46,7 @@ class Compact:
         session = await self._store.read(lambda tx: session_here(tx, invocation.address))
 
         def choose(_: Transaction, branch: Branch, last: int) -> Branch:
-            if branch.summary is None:
+            if branch.summary is None or not branch.cleared:
                 raise NotPossible(what="undo this", why="nothing was compacted here, or it was undone already")
             return branch.restoring(last)
 

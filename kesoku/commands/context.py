@@ -10,6 +10,7 @@ from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import NotPossible
 from kesoku.history.weight import tokens_of
 from kesoku.messages.branch import Branch
+from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Session
 from kesoku.messages.record import Record
 from kesoku.ports import Clock, Gateway, Store, Transaction
@@ -51,7 +52,7 @@ class Context:
         back = bool(invocation.arguments.get("undo"))
 
         def choose(_: Transaction, branch: Branch, last: int) -> Branch:
-            if back and branch.cleared is None:
+            if back and not branch.cleared:
                 raise NotPossible(what="undo this", why="nothing was cleared here, or it was undone already")
             return branch.restoring(last) if back else branch.clearing(last)
 
@@ -78,6 +79,8 @@ class Context:
             return "\n".join(map(_line, openers)) or "Nothing is pinned here."
         record, turn = _turn(tx, session, given)
         root = record.turn_id or record.id
+        if any(each.kind == "summary" for each in turn):
+            raise NotPossible(what=f"pin {label(record)}", why="a summary is read as long as it stands for something")
         if root in branch.pinned:
             return f"{label(record)} is pinned already."
         if len(branch.pinned) >= _PINS:
@@ -88,17 +91,21 @@ class Context:
         )
 
     async def forget(self, invocation: Invocation) -> str:
-        """Leave a message out: of a prompt its whole turn, of a call or a result both."""
+        """Leave a message out: of a prompt its whole turn, of a call or a result both. Of what is pinned, the pin."""
         return await self._store.write(lambda tx: self._forget(tx, invocation))
 
     def _forget(self, tx: Transaction, invocation: Invocation) -> str:
         session = session_here(tx, invocation.address)
         record, turn = _turn(tx, session, str(invocation.arguments["message"]))
         branch = tx.branches.current(session.id)
+        root = record.turn_id or record.id
+        if root in branch.pinned:
+            self._put(tx, branch.without((), turns=[root]))
+            return f"The turn of {label(record)} is pinned no more. /forget {label(record)} again leaves it out."
         ids = _together(record, turn)
         if ids <= branch.forgotten:
             return f"{label(record)} is left out already."
-        self._put(tx, branch.without(ids, turns=[record.turn_id or record.id]))
+        self._put(tx, branch.without(ids))
         also = f", with {len(ids) - 1} message(s) that belong to it" if len(ids) > 1 else ""
         return f"The model does not read {what(record)} {label(record)} any more{also}. It stays in the archive."
 
@@ -111,12 +118,14 @@ def _turn(tx: Transaction, session: Session, given: str) -> tuple[Record, list[R
     record = message_here(tx, session, given)
     if record.kind in UNSEEN:
         raise NotPossible(what=f"change what is read of {label(record)}", why=f"no model ever reads a {record.kind}")
-    lease = tx.leases.get(session.id)
-    if lease is not None and lease.owner is not None and lease.message_id == (record.turn_id or record.id):
-        raise NotPossible(
-            what=f"change what is read of {label(record)}", why="its turn is still running; /stop ends it"
-        )
-    return record, tx.messages.turn(record.turn_id or record.id) or [record]
+    opener = tx.messages.get(record.turn_id or record.id) or record
+    why = {
+        MessageStatus.PROCESSING: "its turn is still running; /stop ends it",
+        MessageStatus.PENDING_AGENT: "it has not been answered yet; /cancel withdraws it",
+    }.get(opener.status)
+    if why is not None:
+        raise NotPossible(what=f"change what is read of {label(record)}", why=why)
+    return record, tx.messages.turn(opener.id) or [record]
 
 
 def _together(record: Record, turn: Iterable[Record]) -> frozenset[str]:

@@ -6,7 +6,7 @@ from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import NotPossible
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.record import Post
+from kesoku.messages.record import Post, Record
 from kesoku.ports import Clock, Gateway, Store, Transaction
 from kesoku.render import duration, printable_name
 
@@ -49,22 +49,18 @@ class Queue:
 
     async def cancel(self, invocation: Invocation) -> str:
         """Withdraw a prompt, once, if it has not started (N-11)."""
-        actor, at = f"user:{invocation.principal.user_id}", self._clock.now()
-
-        def operation(tx: Transaction) -> str:
-            record = message_here(tx, session_here(tx, invocation.address), str(invocation.arguments["message"]))
-            own(invocation, record, "cancel")
-            waiting, over = {MessageStatus.PENDING_AGENT}, MessageStatus.INTERRUPTED
-            if tx.messages.move(record.id, over, waiting, actor=actor, reason="cancelled", at=at) is None:
-                why = (
-                    "it is being answered; /stop ends that"
-                    if record.status is MessageStatus.PROCESSING
-                    else "it does not wait"
-                )
-                raise NotPossible(what=f"cancel {label(record)}", why=why)
+        record = await self._store.read(lambda tx: self._named(tx, invocation))
+        own(invocation, record, "cancel")
+        if await self._gateway.withdraw(record.id, by=f"user:{invocation.principal.user_id}"):
             return f"{label(record)} is cancelled."
+        now = await self._store.read(lambda tx: self._named(tx, invocation))
+        runs = now.status is MessageStatus.PROCESSING
+        why = "it is being answered; /stop ends that" if runs else "it does not wait"
+        raise NotPossible(what=f"cancel {label(record)}", why=why)
 
-        return await self._store.write(operation)
+    @staticmethod
+    def _named(tx: Transaction, invocation: Invocation) -> Record:
+        return message_here(tx, session_here(tx, invocation.address), str(invocation.arguments["message"]))
 
     async def steer(self, invocation: Invocation) -> str | None:
         """A prompt for the next step of the running turn; without one it gets a turn of its own (C-42)."""

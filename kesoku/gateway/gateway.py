@@ -160,13 +160,8 @@ class StoreGateway:
 
     async def withdraw(self, message_id: str, *, by: str) -> bool:
         """Interrupt a prompt that has not started."""
-        at, waiting = self._clock.now(), {MessageStatus.PENDING_AGENT}
-
-        def operation(tx: Transaction) -> bool:
-            over = MessageStatus.INTERRUPTED
-            return tx.messages.move(message_id, over, waiting, actor=by, reason="cancelled", at=at) is not None
-
-        return await self._store.write(operation)
+        act = Act(actor=by, reason="cancelled", at=self._clock.now())
+        return await self._store.write(lambda tx: turn.withdraw(tx, message_id, act) is not None)
 
     async def claim(self, owner: str, serving: Serving) -> Claim | None:
         """The next prompt that this process may run, now in processing."""
@@ -223,7 +218,7 @@ class StoreGateway:
             active = turn.running(tx, session_id)
             ended = tuple(turn.interrupt(tx, session_id, act, mint))
             waiting = tx.messages.queued(session_id) if queued else []
-            withdrawn = tuple(advance(tx, each.id, MessageStatus.INTERRUPTED, act) for each in waiting)
+            withdrawn = tuple(gone for each in waiting if (gone := turn.withdraw(tx, each.id, act)) is not None)
             posted = None
             if post is not None:
                 placed = replace(post, session_id=post.session_id or session_id)

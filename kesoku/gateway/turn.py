@@ -5,6 +5,7 @@ A turn is named after the prompt that opened it; `TurnFacts.prompt_ids` are all 
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from kesoku.gateway.status import Act, advance
 from kesoku.messages.enums import MessageStatus
@@ -81,6 +82,20 @@ def enter(tx: Transaction, turn_id: str, queued: Iterable[Record], act: Act, *, 
         entered.append(advance(tx, each.id, MessageStatus.PROCESSING, act))
     tx.steps.open(turn_id, [each.id for each in entered])
     return entered
+
+
+def withdraw(tx: Transaction, message_id: str, act: Act) -> Record | None:
+    """Interrupt a prompt that has not started; None if it has, or is not known (N-11).
+
+    Nobody reads what was taken back before it was read, unless a crash put it back and something was done for it.
+    """
+    waiting = {MessageStatus.PENDING_AGENT}
+    over = MessageStatus.INTERRUPTED
+    gone = tx.messages.move(message_id, over, waiting, actor=act.actor, reason=act.reason, at=act.at)
+    if gone is not None and not tx.steps.of(gone.turn_id or gone.id):
+        branch = tx.branches.current(gone.session_id)
+        tx.branches.select(replace(branch.without([gone.id]), at=act.at))
+    return gone
 
 
 def requeue(tx: Transaction, lease: Lease, act: Act) -> list[Record]:

@@ -86,6 +86,11 @@ def is_edited(record: Record) -> bool:
     return record.message.version > (2 if getattr(record.message.content, "response_id", None) else 1)
 
 
+def is_nudge(record: Record) -> bool:
+    """Whether the loop said this to the model, of what it had just replied."""
+    return record.kind == "system_note" and record.message.source.kind == "nudge"
+
+
 def goes_on(record: Record) -> bool:
     """Whether this note asks the model to go on with text that was cut: words about a thought, and gone with it."""
     source: Any = record.message.source

@@ -163,8 +163,14 @@ def _visible(order: Sequence[Placed], active: str | None) -> list[Placed]:
         for each in order[: until + 1]
         if each.record.kind not in _UNSEEN
         and (each.turn_id == active or each.record.status is not MessageStatus.PENDING_AGENT)
-        and not (each.turn_id in vain and (each.record.id == each.turn_id or each.record.kind in _SAID))
+        and not (each.turn_id in vain and _is_machinery(each))
     ]
+
+
+def _is_machinery(placed: Placed) -> bool:
+    """Whether this only served to make a summary; what joined meanwhile did not."""
+    record = placed.record
+    return record.id == placed.turn_id or record.kind in _SAID or block.is_nudge(record)
 
 
 def _is_vain(placed: Placed) -> bool:

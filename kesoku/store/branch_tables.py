@@ -13,6 +13,8 @@ branches = Table(
     text_column("forgotten"),
     text_column("pinned"),
     optional_text("cleared"),
+    optional_text("summary"),
+    text_column("cuts"),
     number("at"),
     number("is_current"),
     PrimaryKeyConstraint("session_id", "name"),

@@ -10,6 +10,7 @@ from kesoku.messages.lifecycle import ChangeKind, DeliveryState, Purpose
 from kesoku.store import branch_tables, tables
 from kesoku.store.columns import METADATA
 from kesoku.store.engine import Link
+from kesoku.store.mail_tables import mail
 
 _OBJECT, _ARRAY, _ANY = "object", "array", ""
 _JSON: dict[Table, dict[str, str]] = {
@@ -20,7 +21,14 @@ _JSON: dict[Table, dict[str, str]] = {
     tables.deliveries: {"body": _OBJECT, "platform_ids": _ARRAY},
     tables.questions: {"question": _OBJECT, "purpose": _OBJECT, "who": _ARRAY},
     tables.state: {"value": _ANY},
-    branch_tables.branches: {"spans": _ARRAY, "forgotten": _ARRAY, "pinned": _ARRAY, "cleared": _ARRAY},
+    mail: {"body": _OBJECT},
+    branch_tables.branches: {
+        "spans": _ARRAY,
+        "forgotten": _ARRAY,
+        "pinned": _ARRAY,
+        "cleared": _ARRAY,
+        "cuts": _OBJECT,
+    },
     branch_tables.requests: {"body": _OBJECT},
 }
 """Which columns hold JSON, and of what type at the top."""

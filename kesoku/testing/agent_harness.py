@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 from kesoku.adapter.staging import Staging
@@ -109,9 +108,15 @@ class AgentHarness(GatewayHarness):
         """Raise unless every request that was ever sent here can be made again from the log, byte for byte (D-051)."""
         changes = await self.events()
         for turn_id in dict.fromkeys(each.record.turn_id for each in changes if each.record.turn_id):
-            found = await self.store.read(partial(_replayed, turn_id=turn_id))
+            found = await self._replayed(turn_id)
             if wrong := [each.step.n for each in found if not each.is_same]:
                 raise AssertionError(f"steps {wrong} of turn {turn_id} cannot be compiled again as they were sent")
+
+    async def _replayed(self, turn_id: str) -> list[Replay]:
+        def operation(tx: Transaction) -> list[Replay]:
+            return replay(tx, turn_id) if tx.steps.of(turn_id) else []
+
+        return await self.store.read(operation)
 
     async def until(self, record: Record | str, *statuses: MessageStatus) -> Record:
         """The record, once it stands in one of `statuses`."""
@@ -147,7 +152,3 @@ class AgentHarness(GatewayHarness):
             secrets=frozenset(self.secrets),
             now=lambda: datetime.fromtimestamp(self.clock.now() / 1_000_000, UTC),
         )
-
-
-def _replayed(tx: Transaction, *, turn_id: str) -> list[Replay]:
-    return replay(tx, turn_id) if tx.steps.of(turn_id) else []

@@ -20,7 +20,7 @@ class BranchContract:
 
     async def test_a_branch_comes_back_as_it_was_selected(self, store: Store) -> None:
         told = WHOLE.without(["a", "b"]).keeping("t").clearing(7)
-        told = replace(told.compacting(9, tail=8, summary="s", prompt="c", cuts={"r": 100}), at=5)
+        told = replace(told.compacting(9, tail=8, summary="s", asked=["c"], cuts={"r": 100}), at=5)
         await store.write(lambda tx: tx.branches.select(told))
         assert await store.read(lambda tx: tx.branches.current("s")) == told
         assert await store.read(lambda tx: tx.branches.get("s", "main")) == told

@@ -6,11 +6,13 @@ import sqlite3
 from contextlib import AbstractAsyncContextManager, closing, suppress
 from itertools import product
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import pytest
 from sqlalchemy import Table
 
+from kesoku.messages.branch import Branch
 from kesoku.messages.lifecycle import DeliveryState
 from kesoku.messages.record import Address
 from kesoku.ports import Transaction
@@ -50,6 +52,18 @@ async def sweep() -> str:
     return "swept"
 
 
+async def leave_a_branch(store: SqlStore) -> None:
+    """Where somebody cleared, pinned and forgot something, and compacted the rest."""
+
+    def operation(tx: Transaction) -> None:
+        session = tx.sessions.bound(Address(chatbot_id=BOT, channel_id=ROOM))
+        assert session is not None
+        branch = Branch(session_id=session.id).keeping("turn").without(["message"]).clearing(0)
+        tx.branches.select(branch.compacting(1, tail=1, summary="summary", asked=["prompt"], cuts={"result": 9}))
+
+    await store.write(operation)
+
+
 class CrashedDatabase:
     """A database in which something of every kind is under way, as the crash of its process leaves it."""
 
@@ -67,6 +81,7 @@ class CrashedDatabase:
                 await bot.shows(ROOM, "I looked")
                 bot.platform.say(LAB, "think")
                 await held.entered.wait()
+                await leave_a_branch(store)
                 bot.platform.say(COURT, "sweep")
                 await bot.shows(COURT, "May I")
                 bot.platform.script(ATTIC, Fault(kind="retry", seconds=20.0))
@@ -132,6 +147,10 @@ def read_everything(tx: Transaction) -> None:
         tx.messages.tail(session.id, 100)
         tx.messages.open_calls(session.id)
         tx.steps.expense(session.id)
+        for branch in (tx.branches.current(session.id), *tx.branches.all(session.id)):
+            assert branch.session_id == session.id
+            assert all(type(first) is int and type(last) in {int, NoneType} for first, last in branch.spans)
+            assert all(type(each) is str for each in (branch.name, *branch.forgotten, *branch.pinned))
     tx.leases.next(EVERYTHING)
     tx.leases.stranded(before=2**62)
     tx.messages.waiting(EVERYTHING)

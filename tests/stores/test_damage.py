@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from kesoku.agent.replay import replay
 from kesoku.messages import make
+from kesoku.messages.branch import Branch
 from kesoku.messages.content import Question
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.freeze import EMPTY
@@ -122,7 +124,9 @@ async def test_a_turn_that_cannot_be_read_ends_in_error(store: SqlStore, column:
         spoil(store, f"steps SET {column} = '{{junk'")
         return "done"
 
-    harness = AgentHarness(ScriptedModel(reply(call("spoiler")), "never said"), tools=[spoiler], store=store, replays=False)
+    harness = AgentHarness(
+        ScriptedModel(reply(call("spoiler")), "never said"), tools=[spoiler], store=store, replays=False
+    )
     prompt = await harness.say()
     async with harness.at_work():
         answer = await harness.answered(prompt)
@@ -138,3 +142,50 @@ async def test_a_damaged_question_is_no_question(store: SqlStore) -> None:
     spoil(store, "questions SET question = ? WHERE id = ?", "{junk", "one")
     assert [each.question.id for each in await store.read(lambda tx: tx.questions.open(OTHER))] == ["two"]
     assert await store.read(lambda tx: tx.questions.get("one")) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "junk"),
+    [
+        ("spans", "{junk"),
+        ("spans", "[[1, 2, 3]]"),
+        ("spans", '[["1", null]]'),
+        ("spans", "[[5, 3]]"),
+        ("spans", "[[4, null], [1, 2]]"),
+        ("spans", "[[1, 1e400]]"),
+        ("spans", f"[[1, {2**70}]]"),
+        ("spans", "null"),
+        ("forgotten", "[1]"),
+        ("forgotten", '"ids"'),
+        ("pinned", "[[]]"),
+        ("pinned", "5"),
+        ("cleared", '[{"spans": []}]'),
+        ("cleared", "[1]"),
+        ("cuts", '{"id": -1}'),
+        ("cuts", "[]"),
+    ],
+)
+async def test_a_damaged_branch_is_the_whole_session(store: SqlStore, column: str, junk: str) -> None:
+    """The bot answers, and nothing that was said seems lost."""
+    harness = AgentHarness(ScriptedModel("one", "two"), store=store, replays=False)
+    async with harness.at_work():
+        prompt = await harness.say("first")
+        await harness.answered(prompt)
+        whole = Branch(session_id=prompt.session_id)
+        await store.write(lambda tx: tx.branches.select(whole.clearing(2)))
+        spoil(store, f"branches SET {column} = ?", junk)
+        await harness.answered(await harness.say("second"))
+    assert await store.read(lambda tx: tx.branches.current(prompt.session_id)) == whole
+    assert await store.read(lambda tx: tx.branches.all(prompt.session_id)) == [whole]
+
+
+@pytest.mark.parametrize("junk", ["{junk", "[]", "{}", '{"records": "many"}'])
+async def test_what_a_step_noted_may_be_damaged_and_a_replay_says_so(store: SqlStore, junk: str) -> None:
+    harness = AgentHarness(ScriptedModel("one"), store=store)
+    async with harness.at_work():
+        prompt = await harness.say("first")
+        await harness.answered(prompt)
+    spoil(store, "requests SET body = ?", junk)
+    (found,) = await store.read(lambda tx: replay(tx, prompt.id))
+    assert found.request is None
+    assert not found.is_same

@@ -194,3 +194,98 @@ async def test_nothing_is_retried_before_a_person_said_something() -> None:
     await table.harness.gateway.post(Post(message=make.notice("hello"), address=ROOM))
     with pytest.raises(NotPossible, match="no message of a person"):
         await table.give("/retry")
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("/retry 3", ["first", "one", "second"]),
+        ("/edit 3 other", ["first", "one", "other"]),
+        ("/retry 1", ["first"]),
+        ("/edit 1 other", ["other"]),
+    ],
+)
+async def test_where_a_pinned_turn_has_not_been_said_yet_it_is_not_read(line: str, read: list[str]) -> None:
+    table = desk("one", "two", "better")
+    await table.talk("first", "second")
+    await table.give("/pin 3")
+    await table.give(line)
+    await table.work()
+    assert read_by(table.model.requests[-1]) == read
+    assert await table.give("/pin") == "Nothing is pinned here."
+
+
+async def test_a_turn_that_was_pinned_before_stays_pinned() -> None:
+    table = desk("one", "two", "three")
+    await table.talk("first", "second")
+    await table.give("/pin 1")
+    await table.give("/fork 4")
+    await table.give("/clear")
+    await table.talk("third")
+    assert read_by(table.model.requests[-1]) == ["first", "one", "third"]
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("/fork 6", ["first", "one", "other", "three", "last"]),
+        ("/retry 6", ["first", "one", "other", "last"]),
+    ],
+)
+async def test_a_message_of_another_branch_is_taken_with_what_was_read_there(line: str, read: list[str]) -> None:
+    table = desk("one", "two", "three", *["four"] * 2)
+    await table.talk("first", "second")
+    await table.give("/edit 3 other")
+    await table.work()
+    await table.give("/branch switch main")
+    await table.give(line)
+    if await table.waiting():
+        await table.work()
+        assert read_by(table.model.requests[-1]) == read[:-1]
+    else:
+        await table.talk("last")
+        assert read_by(table.model.requests[-1]) == read
+
+
+async def test_a_message_that_was_cleared_is_taken_with_what_was_read_then() -> None:
+    table = desk("one", "two", "three", "four")
+    await table.talk("first", "second")
+    await table.give("/clear")
+    await table.give("/fork 4")
+    await table.talk("third")
+    assert read_by(table.model.requests[-1]) == ["first", "one", "second", "two", "third"]
+    await table.give("/branch switch main")
+    await table.give("/retry 3")
+    await table.work()
+    assert read_by(table.model.requests[-1]) == ["first", "one", "second"]
+
+
+async def test_a_fork_leaves_out_what_joined_a_later_turn() -> None:
+    held = Held()
+    table = desk(held, "two", "three")
+    async with table.harness.at_work():
+        running = await table.harness.say("first")
+        await held.entered.wait()
+        note = make.user_prompt("by the way", author="Ada", user_id="id-Ada")
+        await table.harness.gateway.accept([Post(message=note, address=ROOM, mode="inject")])
+        held.release.set()
+        await table.harness.answered(running)
+    await table.talk("second")
+    assert "by the way" in "".join(read_by(table.model.requests[-1]))
+    await table.give("/fork 1")
+    await table.talk("third")
+    assert read_by(table.model.requests[-1]) == ["first", "late", "third"]
+
+
+@pytest.mark.parametrize("number", ["1", "#1", "#01"])
+async def test_a_prompt_that_had_joined_is_edited_and_the_others_are_said_again(number: str) -> None:
+    table = desk("both", "both again")
+    note = make.user_prompt("by the way", author="Ada", user_id="id-Ada")
+    await table.harness.gateway.accept([Post(message=note, address=ROOM, mode="inject")])
+    await table.talk("first")
+    await table.give(f"/edit {number} by the way, in short")
+    async with table.harness.at_work():
+        (opener,) = [each for each in await table.waiting() if each.mode == "followup"]
+        await table.harness.answered(opener)
+    assert opener.message.rendered == "first"
+    assert sorted(each.strip() for each in read_by(table.model.requests[-1])) == ["by the way, in short", "first"]

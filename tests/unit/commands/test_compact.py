@@ -3,6 +3,7 @@
 import pytest
 
 from kesoku.agent.compaction import CUT_RESULT, DONE
+from kesoku.agent.limits import TurnLimits
 from kesoku.errors import ModelUnavailable, NotPossible
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
@@ -141,7 +142,8 @@ async def test_a_model_that_fails_leaves_everything_as_it_was() -> None:
     assert await table.harness.status(asked) is MessageStatus.ERROR
     assert [each.kind for each in await table.harness.turn(asked)] == ["user_prompt", "answer"]
     await table.talk("fifth")
-    assert read_by(table.model.requests[-1])[0] == "first"
+    said = ["first", "one", "second", "two", "third", "three", "fourth", "four", "fifth"]
+    assert read_by(table.model.requests[-1]) == said
 
 
 async def test_a_compaction_that_is_interrupted_changes_nothing() -> None:
@@ -152,7 +154,8 @@ async def test_a_compaction_that_is_interrupted_changes_nothing() -> None:
         await held.entered.wait()
         prompt = await table.harness.say("stop that")
         await table.harness.answered(prompt)
-    assert read_by(table.model.requests[-1])[0] == "first"
+    said = ["first", "one", "second", "two", "third", "three", "fourth", "four", "stop that"]
+    assert read_by(table.model.requests[-1]) == said
     assert "no more" not in await table.give("/context")
 
 
@@ -191,3 +194,102 @@ async def test_every_request_around_a_compaction_can_be_compiled_again() -> None
     await table.talk("seventh")
     await table.harness.check_replays()
     assert read_by(table.model.requests[-1])[0] == "they counted"
+
+
+async def test_what_was_left_behind_stays_so() -> None:
+    table = desk("one", "two", "three", "better", "they counted", "four")
+    await table.talk("first", "second", "third")
+    await table.give("/retry")
+    await table.work()
+    await compact(table)
+    await table.talk("fourth")
+    read = ["they counted", "\n\nsecond", "two", "third", "better", "fourth"]
+    assert read_by(table.model.requests[-1]) == read
+
+
+async def test_the_summary_is_read_however_much_follows() -> None:
+    table = desk("one", "two", "three", "they counted", *["fine"] * 9, limits=TurnLimits(history_records=8))
+    await table.talk("first", "second", "third")
+    await compact(table)
+    await table.talk(*"abcdefghi")
+    read = read_by(table.model.requests[-1])
+    assert read[0] == "they counted"
+    assert "\n\nsecond" not in read
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("/retry 7", ["they counted", "\n\nthird", "three", "fourth"]),
+        ("/retry 3", ["first", "one", "second"]),
+    ],
+)
+async def test_a_retry_reads_the_summary_unless_it_goes_back_behind_it(line: str, read: list[str]) -> None:
+    table = await talked("they counted", "better")
+    await compact(table)
+    await table.give(line)
+    await table.work()
+    assert read_by(table.model.requests[-1]) == read
+
+
+async def test_an_earlier_summary_is_summed_up_even_if_little_was_said_since() -> None:
+    table = await talked("they counted", "five", "they counted on", "six")
+    await compact(table)
+    await table.talk("fifth")
+    await compact(table)
+    await table.talk("sixth")
+    read = ["they counted on", "\n\nfourth", "four", "fifth", "five", "sixth"]
+    assert read_by(table.model.requests[-1]) == read
+
+
+async def test_compactions_and_clearings_are_taken_back_one_by_one() -> None:
+    table = await talked("they counted", "five", "six")
+    await compact(table)
+    await table.give("/clear")
+    await table.talk("fifth")
+    with pytest.raises(NotPossible, match="nothing was compacted"):
+        await table.give("/compact undo")
+    await table.give("/clear undo")
+    await table.give("/compact undo")
+    await table.talk("sixth")
+    assert read_by(table.model.requests[-1])[0] == "first"
+    assert read_by(table.model.requests[-1])[-3:] == ["fifth", "five", "sixth"]
+
+
+async def test_on_another_branch_it_cannot_be_taken_back() -> None:
+    table = await talked("they counted", "five")
+    await compact(table)
+    await table.give("/fork")
+    with pytest.raises(NotPossible, match="nothing was compacted"):
+        await table.give("/compact undo")
+    await table.talk("fifth")
+    assert read_by(table.model.requests[-1])[0] == "they counted"
+
+
+async def test_what_it_took_to_get_a_summary_is_not_read_later() -> None:
+    table = await talked(" ", "they counted", "five")
+    await compact(table)
+    await table.talk("fifth")
+    read = ["they counted", "\n\nthird", "three", "fourth", "four", "fifth"]
+    assert read_by(table.model.requests[-1]) == read
+
+
+async def test_what_was_tried_in_vain_is_not_read_later() -> None:
+    table = await talked(*[" "] * 9)
+    asked = await compact(table)
+    assert await table.harness.status(asked) is MessageStatus.ERROR
+    table.model.lines = ["five"]
+    await table.talk("fifth")
+    said = ["first", "one", "second", "two", "third", "three", "fourth", "four", "fifth"]
+    assert read_by(table.model.requests[-1]) == said
+
+
+async def test_a_summary_is_forgotten_but_not_pinned() -> None:
+    table = await talked("they counted", "five")
+    asked = await compact(table)
+    (summary,) = [each for each in await table.harness.turn(asked) if each.kind == "summary"]
+    with pytest.raises(NotPossible, match="as long as it stands"):
+        await table.give(f"/pin {summary.session_n}")
+    await table.give(f"/forget {summary.session_n}")
+    await table.talk("fifth")
+    assert read_by(table.model.requests[-1])[0] == "third"

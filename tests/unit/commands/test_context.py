@@ -223,3 +223,35 @@ async def test_what_people_alone_see_is_nothing_to_pin() -> None:
     notice = await table.harness.gateway.post(prompt.beside(make.notice("for people")))
     with pytest.raises(NotPossible, match="no model ever reads a notice"):
         await table.give(f"/pin {notice.session_n}")
+
+
+async def test_clearings_are_taken_back_one_by_one() -> None:
+    table = desk("one", "two", "three")
+    for text in ("first", "second"):
+        await table.talk(text)
+        await table.give("/clear")
+    await table.give("/clear undo")
+    await table.give("/clear undo")
+    await table.talk("third")
+    assert read_by(table.model.requests[-1]) == ["first", "one", "second", "two", "third"]
+
+
+async def test_forgetting_what_is_pinned_takes_the_pin_back_first() -> None:
+    table = desk("one", "two", "three")
+    await table.talk("first")
+    await table.give("/pin 1")
+    assert "pinned no more" in await table.give("/forget 2")
+    await table.talk("second")
+    assert read_by(table.model.requests[-1]) == ["first", "one", "second"]
+    await table.give("/forget 1")
+    await table.talk("third")
+    assert read_by(table.model.requests[-1]) == ["second", "two", "third"]
+
+
+@pytest.mark.parametrize("verb", ["pin", "forget"])
+async def test_what_waits_is_neither_pinned_nor_forgotten(verb: str) -> None:
+    """Its answer would be read without it."""
+    table = desk()
+    await table.harness.say("first")
+    with pytest.raises(NotPossible, match="/cancel withdraws it"):
+        await table.give(f"/{verb} 1")

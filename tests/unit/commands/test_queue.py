@@ -93,3 +93,24 @@ async def test_steer_that_is_delivered_twice_is_one_prompt() -> None:
     for _ in range(2):
         await table.give("/steer do it", keys=["event-1"])
     assert len(await table.waiting()) == 1
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+async def test_what_was_taken_back_before_it_started_is_never_read(stopped: bool) -> None:
+    """Neither what was cancelled, nor what waited behind a turn that was stopped."""
+    held = Held()
+    table = desk(held, "done")
+    async with table.harness.at_work():
+        running = await table.harness.say("go")
+        await held.entered.wait()
+        waiting = await table.harness.say("never mind", catch_up=True)
+        if stopped:
+            await table.harness.gateway.interrupt(running.session_id, by="Ada", reason="stopped", queued=True)
+        else:
+            await table.give("/cancel 2")
+        held.release.set()
+        await table.harness.until(running, MessageStatus.PROCESSED, MessageStatus.INTERRUPTED)
+    await table.talk("next")
+    assert "never mind" not in "".join(read_by(table.model.requests[-1]))
+    assert await table.harness.status(waiting) is MessageStatus.INTERRUPTED
+    assert (await table.harness.record(waiting)).message.rendered == "never mind"

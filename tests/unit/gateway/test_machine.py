@@ -101,6 +101,9 @@ class DiskStore:
 
     read = write
 
+    async def scrub(self) -> None:
+        raise NotImplementedError
+
     def on_commit(self, callback: Callable[[], None]) -> Callable[[], None]:
         return lambda: None
 
