@@ -1,10 +1,11 @@
 """Commands as the inbox sees them: what is asked for, and a registry that does it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from kesoku.adapter.event import Principal
+from kesoku.messages.content import Attachment
 from kesoku.messages.record import Address
 
 
@@ -38,8 +39,8 @@ class CommandSpec:
 class Invocation:
     """Someone gave a command; `arguments` by the names in its spec, those left out are missing.
 
-    `admin` says whether the person is an admin here; `catch_up` that it was given while the bot was down. `keys` are the
-    platform's ids of it: what is stored with them is stored once.
+    `admin` says whether the person is an admin here; `catch_up` that it was given while the bot was down. `keys` are
+    the platform's ids of it: what is stored with them is stored once.
     """
 
     name: str
@@ -51,6 +52,19 @@ class Invocation:
     keys: tuple[str, ...] = ()
 
 
+class FiledReply(str):
+    """What a command says, in Markdown, with files that go along."""
+
+    __slots__ = ("files",)
+    files: tuple[Attachment, ...]
+
+    def __new__(cls, text: str, files: Iterable[Attachment]) -> Self:
+        """A text with files."""
+        made = super().__new__(cls, text)
+        made.files = tuple(files)
+        return made
+
+
 class CommandRegistry(Protocol):
     """What people can ask for with a slash, on every platform."""
 
@@ -59,7 +73,7 @@ class CommandRegistry(Protocol):
         ...
 
     async def run(self, invocation: Invocation) -> str | None:
-        """Do it and return the reply in Markdown, or None if there is nothing to say.
+        """Do it and return the reply in Markdown, a `FiledReply` if files go along, or None if there is nothing to say.
 
         The name is one of `specs`. Raises KesokuError: its text is the reply.
         """

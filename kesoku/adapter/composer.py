@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -43,7 +43,8 @@ class Composer:
         )
         parts = await _aside(record, lambda: self._adapter.render(record, context))
         allowed = frozenset(path for path in files.values() if path)
-        return tuple([await self._checked(part, allowed, record.session_id) for part in apart(parts)])
+        whole = (*parts, *_left_out(record, parts, files))
+        return tuple([await self._checked(part, allowed, record.session_id) for part in apart(whole)])
 
     def _confined(self, named: Sequence[str], session_id: str) -> dict[str, Path | None]:
         roots = (*self._roots(session_id), self._staging.folder(session_id))
@@ -89,11 +90,21 @@ async def _aside(record: Record, work: Callable[[], T]) -> T:
 
 
 def _named(record: Record) -> list[str]:
-    if record.kind != "answer":
+    if record.kind not in {"answer", "notice"}:
         return []
     content = record.message.content
-    written = [each.path for each in parse(content.text) if isinstance(each, File | Voice)]
+    spoken = parse(content.text) if record.kind == "answer" else ()
+    written = [each.path for each in spoken if isinstance(each, File | Voice)]
     return written + [each.path for each in content.attachments if each.path]
+
+
+def _left_out(record: Record, parts: Sequence[Outgoing], files: Mapping[str, Path | None]) -> Iterator[Outgoing]:
+    """The files of a notice that an adapter did not render, as it need not: what it says is all that adapters know."""
+    rendered = {file.path for part in parts for file in part.files}
+    for each in record.message.content.attachments if record.kind == "notice" else ():
+        path = files.get(each.path or "")
+        if path is not None and path not in rendered:
+            yield Outgoing(files=(OutgoingFile(path=path, name=each.name),))
 
 
 def _regular(path: str, roots: Sequence[Path], base: Path) -> Path | None:

@@ -25,15 +25,29 @@ def waiting_since(tx: Transaction, record: Record) -> int:
     return min(created, log[0].at) if log else created
 
 
+class Rewritten(Exception):
+    """A message says something else than what was rendered."""
+
+
 class Ledger:
     """Writes delivery rows and, with the last of them, the status of the message. One transaction a method."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store, self._clock = store, clock
 
-    async def plan(self, parts: Sequence[Delivery]) -> list[Delivery]:
-        """Store all parts at once; those that are there already stay as they are."""
-        return await self._store.write(lambda tx: tx.deliveries.plan(parts))
+    async def plan(self, parts: Sequence[Delivery], *, of: Record | None = None) -> list[Delivery]:
+        """Store all parts at once; those that are there already stay as they are.
+
+        Raises Rewritten: `of`, the message that they say, has a next version by now.
+        """
+
+        def operation(tx: Transaction) -> list[Delivery]:
+            now = None if of is None else tx.messages.get(of.id)
+            if of is not None and now is not None and now.message.version != of.message.version:
+                raise Rewritten
+            return tx.deliveries.plan(parts)
+
+        return await self._store.write(operation)
 
     async def move(self, part: Delivery, to: DeliveryState, **changes: Any) -> Delivery:
         """The part in its next state. Raises DeliveryConflict if it is not where it was read.

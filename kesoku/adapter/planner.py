@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from kesoku.adapter.attempt import Failure, attempt
 from kesoku.adapter.composer import Composer
-from kesoku.adapter.ledger import Ledger
+from kesoku.adapter.ledger import Ledger, Rewritten
 from kesoku.adapter.outgoing import Outgoing
 from kesoku.adapter.part import rows
 from kesoku.adapter.policy import DeliveryPolicy
+from kesoku.adapter.sender import Withdrawn
 from kesoku.adapter.spi import Adapter, Plans, State
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
@@ -40,14 +41,20 @@ class Planner:
         self._told: dict[Address, float] = {}
 
     async def plan(self, record: Record, prompt: Record | None, spoke: asyncio.Event) -> list[Delivery] | None:
-        """The planned parts. None if the record cannot be rendered: it is in `error` then, with the reason."""
+        """The planned parts. None if the record cannot be rendered: it is in `error` then, with the reason.
+
+        Raises Withdrawn: the message has a next version by now.
+        """
         composed = await attempt(self._composer.compose(record, prompt))
         if isinstance(composed, Failure):
             _log.error("message %s was not rendered: %s", record.id, composed, exc_info=composed.error)
             await self._ledger.close(record, MessageStatus.ERROR, f"it could not be rendered ({composed})")
             return None
         parts = await self._fitted(record.address, composed, spoke)
-        return await self._ledger.plan(rows(parts, message_id=record.id, address=record.address))
+        try:
+            return await self._ledger.plan(rows(parts, message_id=record.id, address=record.address), of=record)
+        except Rewritten:
+            raise Withdrawn from None
 
     async def hold(self, records: Sequence[Record]) -> None:
         """Hold messages of one channel that waited longer than `max_age`, and say so there once (complaint 20)."""

@@ -195,8 +195,7 @@ class Sender:
     async def _attempt(
         self, context: SendContext, part: Delivery, changes: dict[str, str]
     ) -> tuple[Delivery, Record | None]:
-        outgoing = decode(part.body)
-        for each in outgoing.files:
+        for each in decode(part.body).files:
             if why := await asyncio.to_thread(unreadable, each.path):
                 return await self._ledger.move(part, DeliveryState.REFUSED, error=why), None
         if part.state is not DeliveryState.AMBIGUOUS or part.first_sent_at is None:
@@ -208,7 +207,8 @@ class Sender:
             part, DeliveryState.SENDING, attempts=attempts, first_sent_at=first, next_attempt_at=None, **changes
         )
         context.spoke.clear()
-        call = self._adapter.send(part.address, outgoing, part.send_key)
+        # As it stands in the ledger at this moment: its words may have been redacted since it was read.
+        call = self._adapter.send(part.address, decode(part.body), part.send_key)
         result = await attempt(within(self._clock, self._policy.send_timeout, call))
         if isinstance(result, Failure):
             return await self._set_back(part, result.error), None

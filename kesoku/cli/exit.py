@@ -5,6 +5,7 @@ from enum import IntEnum
 from kesoku.errors import (
     ConfigError,
     GatewayError,
+    ImportFailed,
     KesokuError,
     ModelError,
     ModelKeyMissing,
@@ -21,6 +22,7 @@ class Exit(IntEnum):
     OK = 0
     FAILED = 1
     USAGE = 2
+    BAD_DATA = 65
     UNAVAILABLE = 69
     CANNOT_STORE = 74
     BUSY = 75
@@ -32,8 +34,9 @@ class Exit(IntEnum):
 
 EXIT: dict[Exit, str] = {
     Exit.OK: "done; also when a conversation was left",
-    Exit.FAILED: "a question was not answered, or doctor found an error",
+    Exit.FAILED: "a question was not answered, doctor found an error, or an import refused rows",
     Exit.USAGE: "wrong command line",
+    Exit.BAD_DATA: "a file is not what can be imported, or does not go together with what is stored",
     Exit.UNAVAILABLE: "a model or a platform cannot be used (key, login, network)",
     Exit.CANNOT_STORE: "the database or the output cannot be opened or written",
     Exit.BUSY: "another process serves this already",
@@ -46,6 +49,7 @@ EXIT: dict[Exit, str] = {
 _CODES: tuple[tuple[type[KesokuError], Exit], ...] = (
     (ConfigError, Exit.CONFIG),
     (PluginError, Exit.CONFIG),
+    (ImportFailed, Exit.BAD_DATA),
     (ModelKeyMissing, Exit.CONFIG),
     (ModelProjectMissing, Exit.CONFIG),
     (ModelUnknown, Exit.CONFIG),

@@ -13,6 +13,8 @@ from kesoku.cli.exit import EXIT, Exit, code_of
 from kesoku.cli.say import complain
 from kesoku.errors import KesokuError
 
+_MODULES = {"import": "imports"}
+"""The modules of commands whose names no module can have."""
 _UNWRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
 _EPILOG = "exit codes:\n" + "\n".join(f"  {code.value:>3}  {text}" for code, text in EXIT.items())
 
@@ -43,7 +45,8 @@ def main(arguments: Sequence[str]) -> int:
 def _guarded(options: argparse.Namespace) -> int:
     try:
         with _ungrouped():
-            return int(importlib.import_module(f"kesoku.cli.{options.command}").run(options))
+            module = _MODULES.get(options.command, options.command)
+            return int(importlib.import_module(f"kesoku.cli.{module}").run(options))
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:
@@ -86,7 +89,9 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     _chat(commands.add_parser("chat", parents=[shared], help="talk in this terminal", description=_CHAT))
     _run(commands.add_parser("run", parents=[shared], help="serve every configured adapter", description=_RUN))
+    _import(commands.add_parser("import", parents=[shared], help="take in conversations", description=_IMPORT))
     _doctor(commands.add_parser("doctor", parents=[shared], help="check the set-up", description=_DOCTOR))
+    _announce(commands.add_parser("announce", parents=[shared], help="tell everybody", description=_ANNOUNCE))
     return parser
 
 
@@ -95,9 +100,18 @@ _CHAT = (
     "along with it. Without a key the built-in offline model answers."
 )
 _RUN = "Serve every adapter of the config file until SIGTERM or Ctrl-C, then finish what runs and leave."
+_IMPORT = (
+    "Take in conversations from files: those that /export raw wrote, rows of other databases as a JSON array, as an "
+    "object with `records`, or as one JSON object a line. Nothing of it is answered or sent. The same file twice "
+    "changes nothing. Exit code 1 if rows were refused, 65 if nothing could be imported."
+)
 _DOCTOR = (
     "Check config, database, every model and every adapter, and say how to fix what is wrong. A model is asked for a "
     "few tokens. Exit code 1 if anything is wrong."
+)
+_ANNOUNCE = (
+    "Say something in every channel of every live conversation. It is stored, and whoever serves a channel shows it "
+    "there, now or at the next start."
 )
 
 
@@ -150,9 +164,34 @@ def _run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", action="append", metavar="NAME", help="serve only this adapter (may be repeated)")
 
 
+def _import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", type=_file, help="a file of messages")
+    parser.add_argument(
+        "--session", metavar="ID", type=_words, help="the conversation to add to (default: the ids in the file)"
+    )
+    parser.add_argument(
+        "--channel", metavar="BOT:CHANNEL", type=_channel, help="the channel in which it was said, and goes on"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="check everything and store nothing")
+    parser.add_argument("--json", action="store_true", help="the report as JSON, with every row that was refused")
+
+
+def _channel(given: str) -> str:
+    """A place on a platform."""
+    bot, colon, channel = _words(given).partition(":")
+    if not (bot.strip() and colon and channel.strip()):
+        raise argparse.ArgumentTypeError(f"{given!r} is no BOT:CHANNEL, such as discord:1234")
+    return _words(given)
+
+
 def _doctor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--offline", action="store_true", help="do not ask the models over the network")
     parser.add_argument("--json", action="store_true", help="findings as JSON")
+
+
+def _announce(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", type=_words, help="what everybody shall read, in Markdown")
+    parser.add_argument("--json", action="store_true", help="the id of the mail and the channels as JSON")
 
 
 def _version() -> str:

@@ -18,6 +18,7 @@ from kesoku.exchange.kin import (
     desk_of,
     enrolled,
     is_busy,
+    is_name,
     kin_of,
     known_names,
     place_of,
@@ -27,18 +28,14 @@ from kesoku.messages import make
 from kesoku.messages.lifecycle import Serving, Session
 from kesoku.messages.mail import Letter
 from kesoku.messages.message import Message
-from kesoku.messages.party import Named, party
 from kesoku.messages.record import SYSTEM_ADDRESS, Post
 from kesoku.messages.source import RelaySource
 from kesoku.ports import Clock, Store, Transaction
-from kesoku.render.sanitise import printable_name
 
 DEPTH = 3
 """Delegations below a conversation with people: an agent this deep does its work itself."""
 CHILDREN = 8
 """Agents of one session that work at once."""
-_NAME = 40
-"""Columns of a name."""
 
 
 class SessionAgents:
@@ -155,7 +152,7 @@ def _check_child(tx: Transaction, session_id: str, name: str, depth: int) -> Non
     if len(busy) >= CHILDREN:
         advice = "wait for one of them: end your turn, mail wakes you"
         raise ToolRefused(what=what, reason=f"{len(busy)} of yours work already ({', '.join(busy)})", advice=advice)
-    if name != printable_name(name, _NAME) or name == PARENT or not isinstance(party(name), Named):
+    if not is_name(name):
         raise ToolRefused(what=what, reason="this is no name for an agent", advice="choose one short, plain word")
     if name in {each.name for each in children}:
         raise ToolRefused(what=what, reason="you have one of that name", advice="write to it, or choose another name")

@@ -2,14 +2,16 @@
 and then finds nothing to do."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID, uuid5
 
-from kesoku.exchange import reading, wording
+from kesoku.exchange import reading, rest, wording
 from kesoku.exchange.exchange import Exchange
-from kesoku.exchange.kin import Kin, called, enrolled, is_busy, kin_of, place_of
+from kesoku.exchange.kin import Kin, at_hand, called, enrolled, is_busy, is_over, kin_of, place_of
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
+from kesoku.messages.freeze import EMPTY
 from kesoku.messages.lifecycle import Session
 from kesoku.messages.mail import DeadReason, Letter, Mailbox, Report
 from kesoku.messages.message import Message
@@ -21,17 +23,13 @@ from kesoku.render.sanitise import printable_name
 
 RESULT = "result"
 """The channel on which the answers of agents come."""
+_ANSWER = "answer"
+"""Under which the metadata of a letter name the answer that it passes on."""
 ACTOR = "postman"
-WAKES = 50
-"""Turns in a row that mail may begin; then a person must speak."""
-_RESTS = f"✉️ Mail has woken me {WAKES} times in a row. What comes now waits until somebody says something here."
+_RESTS = f"Mail has woken me {rest.WAKES} times in a row. What comes now waits until somebody says something here."
 _FEW = 5
 _SOON = 10_000_000
 """Microseconds that an answer may take to its people before nobody waits for it any more."""
-_LATE = 1_000
-"""Records at the end of a conversation among which these turns are counted."""
-_NEAR = 50
-"""Records among which it may have been said."""
 _log = logging.getLogger(__name__)
 _SPACE = UUID("1a0f2f4e-6f1f-5c6b-8f57-7d5f3c1e9b42")
 
@@ -53,7 +51,8 @@ def pass_on(tx: Transaction, record_id: str, *, at: int) -> list[Letter]:
     why = "nobody is here"
     kin = kin_of(tx, record.session_id)
     if kin is not None and record.kind == "answer":
-        letters, why = _mailed(tx, record, kin, at), "mailed"
+        said, metadata = _answer(record, kin), {_ANSWER: record.id}
+        letters, why = _mailed(tx, kin, said, cause=record.id, at=at, metadata=metadata), "mailed"
     tx.messages.move(record.id, MessageStatus.DELIVERED, {record.status}, actor=ACTOR, reason=why, at=at)
     return letters
 
@@ -70,25 +69,24 @@ def wake(tx: Transaction, session_id: str, *, at: int) -> Record | None:
     An ended session gives its mailbox up instead.
     """
     session, box = tx.sessions.get(session_id), tx.mail.mailbox_of(session_id)
-    if session is None or box is None:
+    if box is None:
         return None
-    if session.ended_at is not None:
+    if session is None or is_over(session):
         Exchange(tx.mail, now=lambda: at).unregister(box.owner)
         return None
     place = place_of(tx, session_id)
     if place is None or is_busy(tx, session_id) or _is_answering(tx, session_id, at):
         return None
     reading.settle(tx, session_id, box.owner)
-    if not (unread := tx.mail.inbox(box.owner)):
+    if (letter := rest.next_letter(tx, session_id, box.owner)) is None:
+        _rest(tx, session, place, at)
         return None
-    if _wakes(tx, session_id) >= WAKES:
-        _rest(tx, session_id, place, at)
-        return None
-    letter = unread[0]
     tx.mail.take(box.owner, letter)
     note = make.mail_note(wording.wake_up(letter, _from(tx, session, letter)), mail_id=letter.id)
     post = Post(message=note, address=place, turn_id=note.id)
-    return tx.messages.insert(post, session_id=session_id, at=at)
+    record = tx.messages.insert(post, session_id=session_id, at=at)
+    rest.note_wake(tx, record, letter)
+    return record
 
 
 def route(tx: Transaction, letter: Letter, *, told: bool, at: int) -> Report:
@@ -97,7 +95,7 @@ def route(tx: Transaction, letter: Letter, *, told: bool, at: int) -> Report:
     exchange = Exchange(tx.mail, now=lambda: at)
     for box in _addressed(tx, letter):
         session = tx.sessions.get(box.session_id) if box.session_id else None
-        if session is not None and session.ended_at is not None:
+        if box.session_id and is_over(session):
             exchange.unregister(box.owner)
     report = exchange.route_each([letter])
     for mail_id, reason in report.dead:
@@ -123,34 +121,30 @@ def _is_answering(tx: Transaction, session_id: str, at: int) -> bool:
     """Whether people are about to read an answer: the next turn should not begin to show itself before it."""
     tail = [each for each in tx.messages.tail(session_id, _FEW) if each.kind == "answer"]
     waiting = [each for each in tail if each.status is MessageStatus.PENDING]
-    return any(at - each.message.created_at * 1_000_000 < _SOON for each in waiting)
+    return any(0 <= at - each.message.created_at * 1_000_000 < _SOON for each in waiting)
 
 
-def _wakes(tx: Transaction, session_id: str) -> int:
-    """How often mail woke a session since a person last spoke there, or it got its task."""
-    count = 0
-    for each in reversed(tx.messages.tail(session_id, _LATE)):
-        if each.kind == "user_prompt":
-            break
-        count += each.kind == "system_note" and each.mode == "followup" and each.message.source.kind == "relay"
-    return count
-
-
-def _rest(tx: Transaction, session_id: str, place: Address, at: int) -> None:
-    """Say once that mail wakes nobody any more: agents that answer each other's answers would never end."""
-    if any(each.message.text == _RESTS for each in tx.messages.tail(session_id, _NEAR) if each.kind == "notice"):
+def _rest(tx: Transaction, session: Session, place: Address, at: int) -> None:
+    """Say once that mail wakes nobody any more: to people, or to whoever gave the agent its task."""
+    if not rest.should_tell(tx, session.id):
         return
-    notice = make.notice(_RESTS, reason="reply")
-    tx.messages.insert(Post(message=notice, address=place), session_id=session_id, at=at)
+    if (kin := kin_of(tx, session.id)) is not None:
+        said = {"agent": kin.name, "failed": True, "answer": f"{_RESTS} A letter of yours wakes me, too."}
+        _mailed(tx, kin, said, cause=f"{session.id} rests at {at}", at=at)
+        return
+    notice = make.notice(f"✉️ {_RESTS}", reason="reply")
+    tx.messages.insert(Post(message=notice, address=place), session_id=session.id, at=at)
 
 
 def tell_sender(tx: Transaction, letter: Letter, reason: DeadReason, *, at: int) -> None:
     """Say to the session that sent a dead letter that it reached nobody: to its model with its next turn, and to its
-    people at once."""
+    people at once. Nobody is told of the answer of an agent: who waited for it is gone."""
+    if _ANSWER in letter.message.metadata:
+        return
     box = tx.mail.mailbox(letter.sender)
     session_id = box.session_id if box else None
     place = place_of(tx, session_id) if session_id else None
-    if session_id is None or place is None:
+    if session_id is None or place is None or is_over(tx.sessions.get(session_id)):
         return
     note = make.mail_note(wording.undelivered(letter.message, reason.value), mail_id=letter.message.id)
     rider = Post(message=note, address=place, turn_id=note.id, mode="inject")
@@ -167,26 +161,34 @@ def _from(tx: Transaction, session: Session, message: Message) -> str:
     return called(tx, session.id, sender) if isinstance(sender, UUID) else str(sender)
 
 
-def _mailed(tx: Transaction, answer: Record, kin: Kin, at: int) -> list[Letter]:
+def _answer(record: Record, kin: Kin) -> dict[str, Any]:
+    """What whoever gave a task is told of the answer."""
+    content = record.message.content
+    said = {"agent": kin.name, "failed": record.message.source.kind == "error", "answer": content.text}
+    if content.attachments:
+        said["files"] = [each.path or each.name for each in content.attachments]
+    return said
+
+
+def _mailed(
+    tx: Transaction, kin: Kin, said: dict[str, Any], *, cause: str, at: int, metadata: Mapping[str, Any] = EMPTY
+) -> list[Letter]:
+    """Queue mail of an agent to whoever gave it its task, once for a cause."""
     own, parent = tx.sessions.get(kin.session_id), tx.sessions.get(kin.parent)
     if own is None or parent is None:
         return []
     exchange = Exchange(tx.mail, now=lambda: at)
-    sender, recipient = enrolled(tx, exchange, own), enrolled(tx, exchange, parent)
-    content = answer.message.content
-    said = {"agent": kin.name, "failed": answer.message.source.kind == "error", "answer": content.text}
-    if content.attachments:
-        said["files"] = [each.path or each.name for each in content.attachments]
+    sender, recipient = at_hand(tx, exchange, own), enrolled(tx, exchange, parent)
     message = Message.restore(
-        id=derived_id(answer.id),
+        id=derived_id(cause),
         created_at=at / 1_000_000,
         source=RelaySource(),
         content=said,
         sender=sender,
         recipient=recipient,
         channel=RESULT,
-        metadata={"answer": answer.id},
+        metadata=metadata,
     )
-    if tx.mail.mailbox(sender) is None or not exchange.post(message):
+    if not exchange.post(message):
         return []
     return [each for each in tx.mail.outbox(sender) if each.message.id == message.id]

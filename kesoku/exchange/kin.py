@@ -7,8 +7,10 @@ from uuid import UUID
 
 from kesoku.exchange.exchange import Exchange
 from kesoku.messages.lifecycle import Serving, Session
+from kesoku.messages.party import Named, party
 from kesoku.messages.record import EVERY_CHANNEL, Address
 from kesoku.ports import Transaction
+from kesoku.render.sanitise import printable_name
 
 AGENT = "agent"
 """The chatbot_id of desks: places where no people are. Each agent that was given work has one, a channel that is named
@@ -16,6 +18,8 @@ after its session. Those of a terminal have a chatbot_id of their own, for it is
 work, and the person there who answers for them."""
 PARENT = "parent"
 _KIN, _CHILDREN = "kin", "children"
+_NAME = 40
+"""Columns of a name."""
 _NEAR = 50
 """Records at the end of a conversation among which somebody's words are looked for."""
 
@@ -42,6 +46,17 @@ class Kin:
 def is_desk(address: Address) -> bool:
     """Whether no people are at a place."""
     return address.chatbot_id.partition(":")[0] == AGENT
+
+
+def is_name(name: str) -> bool:
+    """Whether an agent or a conversation may be called so: nothing that is shown otherwise than it is, or read as
+    something else."""
+    return bool(name) and name == printable_name(name, _NAME) and name != PARENT and isinstance(party(name), Named)
+
+
+def is_over(session: Session | None) -> bool:
+    """Whether nothing runs any more in what a mailbox names as its session."""
+    return session is None or session.ended_at is not None
 
 
 def desk_of(session_id: str, home: Address, serving: Serving) -> Address:
@@ -108,9 +123,16 @@ def is_busy(tx: Transaction, session_id: str) -> bool:
 
 def enrolled(tx: Transaction, exchange: Exchange, session: Session) -> UUID:
     """The owner of a session's mailbox, which is opened if it is not there. An ended session gets none."""
+    if is_over(session):
+        return UUID(session.owner)
+    return at_hand(tx, exchange, session)
+
+
+def at_hand(tx: Transaction, exchange: Exchange, session: Session) -> UUID:
+    """The same for who sends something once more: an ended session has a mailbox until the next look at it."""
     owner = UUID(session.owner)
     box = tx.mail.mailbox(owner)
-    if session.ended_at is None and (box is None or box.left_at is not None):
+    if box is None or box.left_at is not None:
         exchange.register(owner, session_id=session.id)
     return owner
 

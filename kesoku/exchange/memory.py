@@ -192,11 +192,13 @@ class MemoryMailStore:
         arrived = [each for inbox in box.inboxes.values() for each in inbox.values()]
         return [message for _, message in sorted(arrived, key=_number)]
 
-    def oldest(self, owner: UUID, sender: UUID) -> Message | None:
-        """The first of it from one sender."""
-        box = self._boxes.get(owner.int)
-        inbox = box.inboxes.get(sender.int) if box else None
-        return next(iter(inbox.values()))[1] if inbox else None
+    def oldest(self, owner: UUID, sender: UUID | None = None) -> Message | None:
+        """The first of it, from one sender or from all."""
+        if (box := self._boxes.get(owner.int)) is None:
+            return None
+        inboxes = box.inboxes.values() if sender is None else (box.inboxes.get(sender.int, {}),)
+        firsts = (next(iter(inbox.values())) for inbox in inboxes if inbox)
+        return min(firsts, key=_number, default=(0, None))[1]
 
     def held(self, owner: UUID) -> int:
         """How many letters lie in an inbox."""

@@ -29,8 +29,8 @@ def settle(tx: Transaction, session_id: str, owner: UUID) -> None:
     if not tx.state.get(_SCOPE, session_id):
         return
     taken, pending = _marked(tx, session_id)
-    for each in tx.mail.inbox(owner):
-        if each.id in taken:
+    for each in map(tx.mail.message, taken):
+        if each is not None:
             tx.mail.take(owner, each)
     tx.state.set(_SCOPE, session_id, pending or None)
 

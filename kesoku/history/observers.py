@@ -4,6 +4,7 @@ Those who are told of a change are those who stood in the list when it began. Al
 raise, and then their failures are raised.
 """
 
+from asyncio import CancelledError, current_task, isfuture
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -50,26 +51,28 @@ class Audience:
         """Call all of them, then raise what failed.
 
         Raises:
-            Exception: the one that an observer raised.
+            BaseException: the one that an observer raised.
             BaseExceptionGroup: several failed, in the order in which they did.
         """
-        failures = []
+        failures: list[BaseException] = []
         for observer, message in self._calls(change):
             try:
                 _refuse_result(observer, observer(message), instead)
-            except Exception as error:  # noqa: BLE001 - an observer's code; the others must be told all the same
+            except BaseException as error:  # noqa: BLE001 - an observer's code; the others must be told all the same
                 failures.append(error)
         _raise(failures, change)
 
     async def tell_and_wait(self, change: Change) -> None:
         """The same, and await those that ask for it, one after the other. Only a cancellation ends it at once."""
-        failures = []
+        failures: list[BaseException] = []
         for observer, message in self._calls(change):
             try:
                 result = observer(message)
                 if isawaitable(result):
                     await result
-            except Exception as error:  # noqa: BLE001 - an observer's code; the others must be told all the same
+            except BaseException as error:  # noqa: BLE001 - an observer's code; the others must be told all the same
+                if isinstance(error, CancelledError) and _is_cancelled():
+                    raise
                 failures.append(error)
         _raise(failures, change)
 
@@ -85,13 +88,20 @@ def _is_async(observer: object) -> bool:
 
 
 def _refuse_result(observer: Observer, result: object, instead: str) -> None:
-    """A coroutine that only the call brought to light is closed and told as a failure: nobody would ever await it."""
+    """What only the call brought to light, and nobody would ever await, is a failure; a task or future is none."""
     if iscoroutine(result):
         result.close()
+    if isawaitable(result) and not isfuture(result):
         raise ObserverAsync(observer=observer, instead=instead)
 
 
-def _raise(failures: Iterable[Exception], change: Change) -> None:
+def _is_cancelled() -> bool:
+    """Whether this task was asked to end; an observer may raise such an error by itself."""
+    task = current_task()
+    return task is None or bool(task.cancelling())
+
+
+def _raise(failures: Iterable[BaseException], change: Change) -> None:
     failures = tuple(failures)
     if len(failures) == 1:
         raise failures[0]

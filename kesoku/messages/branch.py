@@ -79,13 +79,13 @@ class Branch:
         """With nothing of what stands up to a place, but what is pinned."""
         return replace(self, spans=((n + 1, None),), cleared=self._taken(n), summary=None, cuts=EMPTY)
 
-    def compacting(self, n: int, *, tail: int, summary: str, prompt: str, cuts: Mapping[str, int]) -> "Branch":
+    def compacting(self, n: int, *, tail: int, summary: str, asked: Iterable[str], cuts: Mapping[str, int]) -> "Branch":
         """With a summary in the place of everything up to `n`, but for what it holds from the place `tail` on.
 
-        `prompt` is the message that asked for it. An earlier summary is summed up, too.
+        `asked` are the messages that asked for it. An earlier summary is summed up, too.
         """
         compacted = replace(self, spans=_since(self.spans, tail), cleared=self._taken(n), summary=summary)
-        return replace(compacted.without([prompt, *_known(self.summary)]), cuts=FrozenDict(cuts))
+        return replace(compacted.without([*asked, *_known(self.summary)]), cuts=FrozenDict(cuts))
 
     def restoring(self, n: int) -> "Branch":
         """With what the last clearing or compaction took, if there was one, and without the summary of it."""

@@ -1,14 +1,13 @@
 """Whether a field of a message or of its content was given what it takes, read off its annotation."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from kesoku.errors import FieldMistyped
 
-_Types = tuple[type, ...]
 _WORDS: Mapping[type, str] = {
     str: "text",
     int: "a whole number",
@@ -20,18 +19,24 @@ _WORDS: Mapping[type, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What a field takes: one of `types`, or anything if there are none; of a tuple, items of the types `items`."""
+
+    types: tuple[type, ...] = ()
+    items: tuple[type, ...] = ()
+    surely: frozenset[type] = frozenset()
+    """Types of values at which nothing else has to be looked."""
+
+
 def checked(cls: Any, name: str, given: Any) -> None:
     """Raise FieldMistyped if the field `name` of the dataclass `cls` does not take what it was given."""
-    takes = _taken_by(cls)[name]
-    if takes is None:
-        return
-    types, items = takes
-    if not _is_one(given, types):
-        raise mistyped(cls, name, given, *types)
-    if items is not None and type(given) is tuple:
-        for each in given:
-            if not _is_one(each, items):
-                raise mistyped(cls, f"{name}[{given.index(each)}]", each, *items)
+    taken = taken_by(cls)[name]
+    if not _is_one(given, taken.types):
+        raise mistyped(cls, name, given, *taken.types)
+    for number, each in enumerate(given if taken.items else ()):
+        if not _is_one(each, taken.items):
+            raise mistyped(cls, f"{name}[{number}]", each, *taken.items)
 
 
 def mistyped(cls: Any, name: str, given: Any, *wanted: type) -> FieldMistyped:
@@ -40,28 +45,26 @@ def mistyped(cls: Any, name: str, given: Any, *wanted: type) -> FieldMistyped:
     return FieldMistyped(owner=cls.__name__, field=name, given=given, wanted=words)
 
 
-def _is_one(given: Any, types: _Types) -> bool:
-    return isinstance(given, types) and (type(given) is not bool or bool in types)
-
-
 @cache
-def _taken_by(cls: Any) -> dict[str, tuple[_Types, _Types | None] | None]:
-    """By field, the types that it takes, and those of the items of a tuple; None stands for anything."""
+def taken_by(cls: Any) -> dict[str, Taken]:
+    """What each field of a dataclass takes."""
     return {each.name: _taken(each.type) for each in fields(cls)}
 
 
-def _taken(annotation: Any) -> tuple[_Types, _Types | None] | None:
+def _is_one(given: Any, types: tuple[type, ...]) -> bool:
+    return not types or (isinstance(given, types) and (type(given) is not bool or bool in types))
+
+
+def _taken(annotation: Any) -> Taken:
     options = get_args(annotation) if get_origin(annotation) in {Union, UnionType} else (annotation,)
     if Any in options:
-        return None
-    types: list[type] = []
-    items: _Types | None = None
-    for each in options:
-        origin = get_origin(each)
-        types.append(NoneType if each is None else str if origin is Literal else origin or each)
-        if origin is tuple:
-            found = _taken(get_args(each)[0])
-            items = found and found[0]
-    if float in types:
-        types.append(int)
-    return tuple(dict.fromkeys(types)), items
+        return Taken()
+    types = tuple(map(_type_of, options))
+    items = next((_taken(get_args(each)[0]).types for each in options if get_origin(each) is tuple), ())
+    types += (int,) * (float in types)
+    return Taken(types=types, items=items, surely=frozenset(types) - {tuple if items else None})
+
+
+def _type_of(option: Any) -> type:
+    origin = get_origin(option)
+    return str if origin is Literal else origin or option or NoneType

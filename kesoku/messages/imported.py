@@ -14,7 +14,6 @@ from kesoku.errors import AmbiguousRow, UnknownKind
 from kesoku.messages.enums import MessageStatus, MessageType
 from kesoku.messages.freeze import freeze
 from kesoku.messages.kinds import KINDS, message_from_dict
-from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Record
 from kesoku.messages.restore import is_forged, record_from_row, status_of
 
@@ -55,8 +54,6 @@ _TEXTS = frozenset(
 )
 _NUMBERS, _HIGHEST = frozenset(("round", "version")), 2**31
 _MAPPINGS = frozenset(("facts", "metadata", "envelope"))
-_SAID = ("text", "tool", "summary", "error", "request_id", "response_id", "instruction", "guidance")
-_OF_FILE = ("name", "path", "mime_type", "skipped")
 _S = MessageStatus
 
 
@@ -88,8 +85,6 @@ def imported(row: Mapping[str, Any], *, path: str, number: int, origin: str) -> 
     message = record.message
     if not (math.isfinite(message.created_at) and 0 <= message.created_at < _LATEST):
         raise _refusal(row, f"its time {message.created_at!r} is in no calendar")
-    if wrong := "":
-        raise _refusal(row, wrong)
     json.dumps(record.metadata, allow_nan=False, default=str)
     status = _settled(record)
     return Imported(
@@ -154,21 +149,6 @@ def _sound(row: Mapping[str, Any]) -> Mapping[str, Any]:
         if not isinstance(row[name], Mapping | None):
             raise _refusal(row, f"{name} is no object")
     return cells
-
-
-def _unsound(message: Message) -> str:
-    """What of a message is not of the kind that it must be; the classes themselves believe their makers."""
-    content: Any = message.content
-    texts = {name: getattr(content, name, None) for name in _SAID}
-    files = getattr(content, "attachments", ())
-    texts |= {f"{name} of a file": getattr(file, name) for file in files for name in _OF_FILE}
-    wrong = [name for name, value in texts.items() if not isinstance(value, str | None)]
-    if type(message.version) is not int or not 0 < message.version < _HIGHEST:
-        wrong.append("version")
-    names: tuple[Any, ...] = (message.author, message.channel or "")
-    if not all(isinstance(each, str) for each in names):
-        wrong.append("author or channel")
-    return f"its {wrong[0]} is nothing that a {message.kind} can have" if wrong else ""
 
 
 def _is_complete(row: Mapping[str, Any]) -> bool:

@@ -106,8 +106,8 @@ class MailStore(Protocol):
         """What lies in an inbox, from one sender or from all, in order of arrival."""
         ...
 
-    def oldest(self, owner: UUID, sender: UUID) -> Message | None:
-        """The first of it from one sender, or None."""
+    def oldest(self, owner: UUID, sender: UUID | None = None) -> Message | None:
+        """The first of it, or None; as cheap as if nothing lay behind it."""
         ...
 
     def held(self, owner: UUID) -> int:

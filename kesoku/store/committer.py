@@ -5,13 +5,15 @@ import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import takewhile
+from typing import Any, cast
 
 from kesoku.errors import StoreError, StoreLocked
 from kesoku.ports import Transaction
 from kesoku.store.baton import Baton
 from kesoku.store.cache import RecordCache
 from kesoku.store.engine import Database
+from kesoku.store.mapping import forget_rows
 from kesoku.store.memo import Memo
 from kesoku.store.migrations import prepare
 from kesoku.store.queues import recount
@@ -66,12 +68,16 @@ class Job:
             self.future.set_result(self.result)
 
 
+class Chore(Job):
+    """Work on the connection itself, alone and outside of any transaction; its operation is given None."""
+
+
 class Committer:
     """The writing connection of a file. Raises StoreError leaves when it cannot be opened."""
 
     def __init__(self, database: Database) -> None:
         with contextlib.ExitStack() as undo:
-            self._write_lock = database.write_lock()
+            self._write_lock, self._patience = database.write_lock(), database.failures.patience
             undo.callback(self._write_lock.close)
             database.touch()
             self.link = database.link(readonly=False)
@@ -89,8 +95,12 @@ class Committer:
         """Run jobs from the front, as one transaction if none raises and each alone otherwise.
 
         Returns how many of them are settled, at least one, and whether anything was written. There are no savepoints:
-        they cost more than the seldom repetition.
+        they cost more than the seldom repetition. A chore runs alone.
         """
+        if isinstance(jobs[0], Chore):
+            jobs[0].run(cast("Any", None))
+            return 1, False
+        jobs = list(takewhile(lambda job: not isinstance(job, Chore), jobs))
         settled, wrote = self._group(jobs)
         if settled:
             return settled, wrote
@@ -115,6 +125,20 @@ class Committer:
                     self._checkpoint()
         except StoreError as error:
             _log.warning("the log of the database was not moved into it and will grow: %s", error)
+
+    def scrub(self) -> None:
+        """Build the file anew out of what is stored, and empty the log, so that neither holds anything else.
+
+        Raises StoreLocked: somebody reads an older state, which stays until they end. StoreFull: it needs as much room
+        again as the database has.
+        """
+        with self._write_lock:
+            self.link.script("VACUUM")
+            ((blocked, *_),) = self.link.script("PRAGMA wal_checkpoint(TRUNCATE)")
+            if blocked:
+                raise StoreLocked(path=self.link.path, seconds=self._patience)
+            self._write_lock.log_bytes = 0
+        forget_rows()
 
     def close(self) -> None:
         """Fold the log into the file and close, both under the lock if it can be had."""

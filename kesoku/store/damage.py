@@ -7,10 +7,11 @@ from sqlalchemy import Column, Integer, Table
 
 from kesoku.messages.enums import MessageRole, MessageStatus, MessageType
 from kesoku.messages.lifecycle import ChangeKind, DeliveryState, Purpose
+from kesoku.messages.mail import DeadReason
 from kesoku.store import branch_tables, tables
 from kesoku.store.columns import METADATA
 from kesoku.store.engine import Link
-from kesoku.store.mail_tables import mail
+from kesoku.store.mail_tables import Box, Lying, aliases, mail, mail_entries, owners
 
 _OBJECT, _ARRAY, _ANY = "object", "array", ""
 _JSON: dict[Table, dict[str, str]] = {
@@ -36,8 +37,13 @@ _WORDS: dict[Table, dict[str, type[StrEnum]]] = {
     tables.messages: {"role": MessageRole, "type": MessageType, "status": MessageStatus},
     tables.deliveries: {"purpose": Purpose, "state": DeliveryState},
     tables.events: {"kind": ChangeKind, "before": MessageStatus, "after": MessageStatus},
+    mail_entries: {"box": Box, "state": Lying, "reason": DeadReason},
 }
 """Which columns hold a word out of a few."""
+_UUIDS: dict[Table, set[str]] = {owners: {"owner"}, aliases: {"owner"}, mail_entries: {"owner", "peer"}}
+"""Which columns hold a UUID, or '' for none."""
+_HEX = "[0-9a-f]"
+_UUID = "-".join(_HEX * count for count in (8, 4, 4, 4, 12))
 _NAMED = 5
 """Rows of a table that are named."""
 
@@ -87,6 +93,8 @@ def _wrong(table: Table, column: Column[object]) -> str:
         text = f"CAST({name} AS TEXT)"
         right = f"json_type({text}) = '{shape}'" if shape else "1"
         return f"NOT CASE WHEN json_valid({text}) THEN {right} ELSE {name} IS NULL END"
+    if name in _UUIDS.get(table, ()):
+        return f"NOT (CAST({name} AS TEXT) = '' OR CAST({name} AS TEXT) GLOB '{_UUID}')"
     words = _WORDS.get(table, {}).get(column.name)
     if words is not None:
         return f"{name} NOT IN ({', '.join(_quoted(words))})"

@@ -72,6 +72,7 @@ class Link:
         self._raw, self._failures, self._readonly = raw, failures, readonly
         self.weight = 0
         self.touched: dict[str, int] = {}
+        self._unshredded: int | None = None
         self.since: int | None = None
         """Of a reader: how many commits of this process were known when the transaction began."""
 
@@ -146,9 +147,18 @@ class Link:
         """How many rows this connection has inserted, updated and deleted, since it was opened."""
         return int(self._raw.total_changes)
 
+    def shred(self) -> None:
+        """From here to the next transaction, overwrite with zeros what is freed in the file."""
+        if self._unshredded is None:
+            ((self._unshredded,),) = self.script("PRAGMA secure_delete")
+            self.script("PRAGMA secure_delete = ON")
+
     def begin(self) -> None:
         """Start a transaction: of a writer at once with the write lock, of a reader on the next read's snapshot."""
         self.weight, self.touched = 0, {}
+        if self._unshredded is not None:
+            usual, self._unshredded = self._unshredded, None
+            self.script(f"PRAGMA secure_delete = {('OFF', 'ON', 'FAST')[usual]}")
         self.script("BEGIN" if self._readonly else "BEGIN IMMEDIATE")
 
     def commit(self) -> None:

@@ -1,28 +1,20 @@
 """Mail in SQL."""
 
-import json
-import logging
 from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import delete, func, null, select, update
 
-from kesoku.errors import NotStorable
-from kesoku.messages.kinds import message_from_dict
 from kesoku.messages.mail import DeadLetter, DeadReason, Letter, Mailbox
 from kesoku.messages.message import Message
-from kesoku.messages.source import RelaySource
-from kesoku.store.cell import int_or, int_or_none, member_or
+from kesoku.store.cell import int_or
 from kesoku.store.columns import equals
-from kesoku.store.engine import Link, Row, plain
-from kesoku.store.mail_tables import aliases, mail, mail_entries, owners
-from kesoku.store.mapping import UNREADABLE
+from kesoku.store.engine import Link, plain
+from kesoku.store.mail_tables import Box, aliases, mail, mail_entries, owners
+from kesoku.store.mail_rows import body_of, dead_letter_of, letter_of, letters_of, mailbox_of_row, message_of, uuid_or_none, uuids
 from kesoku.store.statement import Statement, insert_into, param
 
-_OUT, _IN = "outbox", "inbox"
-_LOST = "A letter that belongs here can no longer be read: its row in the database is damaged."
-_log = logging.getLogger(__name__)
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_OUT, _IN = Box.OUT.value, Box.IN.value
 
 _o, _e, _a = owners.c, mail_entries.c, aliases.c
 _BOX = (_o.owner, _o.session_id, _o.capacity, _o.at, _o.left_at)
@@ -89,7 +81,8 @@ _of_sender = _e.peer == param("peer")
 _inbox = select(_e.mail_id, mail.c.body, _e.peer).select_from(_lying).where(*_in_inbox).order_by(_e.seq)
 INBOX = Statement(_inbox)
 INBOX_OF = Statement(_inbox.where(_of_sender))
-OLDEST = Statement(_inbox.where(_of_sender).limit(1))
+OLDEST = Statement(_inbox.where(_e.seq == select(func.min(_e.seq)).where(*_in_inbox).scalar_subquery()))
+OLDEST_OF = Statement(_inbox.where(_of_sender).limit(1))
 HELD = Statement(select(func.count()).select_from(mail_entries).where(*_in_inbox))
 TAKE = Statement(
     update(mail_entries)
@@ -131,16 +124,17 @@ class SqlMailStore:
     def mailbox(self, owner: UUID) -> Mailbox | None:
         """The mailbox of an owner."""
         row = self._link.row(MAILBOX, owner=str(owner))
-        return None if row is None else _mailbox_of(row)
+        return None if row is None else mailbox_of_row(row)
 
     def mailbox_of(self, session_id: str) -> Mailbox | None:
         """The open mailbox of a session."""
         row = self._link.row(OF_SESSION, session_id=session_id)
-        return None if row is None else _mailbox_of(row)
+        return None if row is None else mailbox_of_row(row)
 
     def mailboxes(self) -> Sequence[Mailbox]:
         """Every open mailbox."""
-        return [_mailbox_of(row) for row in self._link.rows(MAILBOXES)]
+        found = map(mailbox_of_row, self._link.rows(MAILBOXES))
+        return [each for each in found if each is not None]
 
     def name(self, name: str, owner: UUID | None) -> None:
         """Write an owner into the address book."""
@@ -151,16 +145,17 @@ class SqlMailStore:
 
     def names(self) -> dict[str, UUID]:
         """The address book."""
-        return {plain(name): UUID(plain(owner)) for name, owner in self._link.rows(NAMES)}
+        found = ((plain(name), uuid_or_none(owner, "an address")) for name, owner in self._link.rows(NAMES))
+        return {name: owner for name, owner in found if owner is not None}
 
     def named(self, name: str) -> UUID | None:
         """Who has this name."""
         row = self._link.row(NAMED, name=name)
-        return None if row is None else UUID(plain(row[0]))
+        return None if row is None else uuid_or_none(row[0], "an address")
 
     def add(self, message: Message, sender: UUID, *, at: int) -> bool:
         """Queue a message. Raises NotStorable."""
-        if not self._link.change(KEEP, id=message.id, body=_body(message), at=at):
+        if not self._link.change(KEEP, id=message.id, body=body_of(message), at=at):
             return False
         self._put(message.id, owner=sender, box=_OUT, at=at)
         return True
@@ -168,7 +163,7 @@ class SqlMailStore:
     def message(self, mail_id: str) -> Message | None:
         """What was sent under an id."""
         row = self._link.row(BODY, id=mail_id)
-        return None if row is None else _message_of(row)
+        return None if row is None else message_of(row)
 
     def forget(self, mail_id: str) -> None:
         """Remove a message wherever it lies."""
@@ -176,20 +171,20 @@ class SqlMailStore:
 
     def senders(self) -> list[UUID]:
         """The owners whose outbox is not empty."""
-        return [UUID(plain(owner)) for (owner,) in self._link.rows(SENDERS)]
+        return uuids(self._link.rows(SENDERS), "a sender")
 
     def receivers(self) -> list[UUID]:
         """The owners whose inbox is not empty."""
-        return [UUID(plain(owner)) for (owner,) in self._link.rows(RECEIVERS)]
+        return uuids(self._link.rows(RECEIVERS), "a receiver")
 
     def outbox(self, sender: UUID) -> Sequence[Letter]:
         """What waits in an outbox."""
-        return [_letter_of(row) for row in self._link.rows(OUTBOX, owner=str(sender))]
+        return letters_of(self._link.rows(OUTBOX, owner=str(sender)))
 
     def letter(self, sender: UUID, number: int) -> Letter | None:
         """One letter."""
         row = self._link.row(LETTER, owner=str(sender), seq=number)
-        return None if row is None else _letter_of(row)
+        return None if row is None else letter_of(row)
 
     def deliver(self, letter: Letter, owners: Sequence[UUID], *, at: int) -> None:
         """Put a message into inboxes."""
@@ -212,11 +207,12 @@ class SqlMailStore:
     def dead(self, sender: UUID | None = None) -> list[DeadLetter]:
         """Dead letters."""
         rows = self._link.rows(DEAD) if sender is None else self._link.rows(DEAD_OF, owner=str(sender))
-        return [_dead_letter_of(row) for row in rows]
+        found = map(dead_letter_of, rows)
+        return [each for each in found if each is not None]
 
     def revive(self, mail_id: str, target: UUID | None = None) -> list[Letter]:
         """Queue dead letters again."""
-        found = [_letter_of(row) for row in self._link.rows(DEAD_COPIES, mail_id=mail_id)]
+        found = letters_of(self._link.rows(DEAD_COPIES, mail_id=mail_id))
         for letter in found:
             self.settle(letter)
         if target is not None:
@@ -229,12 +225,15 @@ class SqlMailStore:
             rows = self._link.rows(INBOX, owner=str(owner))
         else:
             rows = self._link.rows(INBOX_OF, owner=str(owner), peer=str(sender))
-        return [_message_of(row) for row in rows]
+        return [message_of(row) for row in rows]
 
-    def oldest(self, owner: UUID, sender: UUID) -> Message | None:
-        """The first of it from one sender."""
-        row = self._link.row(OLDEST, owner=str(owner), peer=str(sender))
-        return None if row is None else _message_of(row)
+    def oldest(self, owner: UUID, sender: UUID | None = None) -> Message | None:
+        """The first of it, from one sender or from all."""
+        if sender is None:
+            row = self._link.row(OLDEST, owner=str(owner))
+        else:
+            row = self._link.row(OLDEST_OF, owner=str(owner), peer=str(sender))
+        return None if row is None else message_of(row)
 
     def held(self, owner: UUID) -> int:
         """How many letters lie in an inbox."""
@@ -256,53 +255,3 @@ class SqlMailStore:
             PUT, mail_id=mail_id, owner=str(owner), box=box, peer=peer, state="queued", attempts=attempts, at=at
         )
         return int(row[0]) if row else 0
-
-
-def _body(message: Message) -> str:
-    try:
-        return _encode(message.to_dict())
-    except (TypeError, ValueError, RecursionError) as error:
-        raise NotStorable(message_id=message.id, reason=f"it is not made of JSON values ({error})") from error
-
-
-def _message_of(row: Row) -> Message:
-    """The message of an id, a body and a sender. One that is damaged says so: it must not hold up the others."""
-    id_, body, sender = row
-    try:
-        return message_from_dict(json.loads(body))
-    except UNREADABLE as error:
-        _log.error("mail %s is damaged in the database: %s", plain(id_), error)
-        known = {"sender": plain(sender)} if sender else {}
-        return Message.restore(id=plain(id_), source=RelaySource(), content=_LOST, created_at=0.0, **known)
-
-
-def _mailbox_of(row: Row) -> Mailbox:
-    owner, session_id, capacity, at, left_at = row
-    return Mailbox(
-        owner=UUID(plain(owner)),
-        session_id=plain(session_id),
-        capacity=int_or_none(capacity),
-        at=int_or(at),
-        left_at=int_or_none(left_at),
-    )
-
-
-def _letter_of(row: Row) -> Letter:
-    seq, mail_id, body, owner, peer, attempts = row
-    return Letter(
-        number=seq,
-        message=_message_of((mail_id, body, owner)),
-        sender=UUID(plain(owner)),
-        target=UUID(plain(peer)) if peer else None,
-        attempts=int_or(attempts),
-    )
-
-
-def _dead_letter_of(row: Row) -> DeadLetter:
-    *letter, reason, error, at = row
-    return DeadLetter(
-        letter=_letter_of(tuple(letter)),
-        reason=member_or(DeadReason, reason, DeadReason.DELIVERY_ERROR),
-        error=plain(error) or "",
-        at=int_or(at),
-    )

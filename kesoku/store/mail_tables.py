@@ -1,8 +1,26 @@
 """Mail between sessions: who has a mailbox, what was sent, and where each copy of it stands."""
 
+from enum import StrEnum
+
 from sqlalchemy import Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint, text
 
 from kesoku.store.columns import METADATA, number, optional_text, text_column
+
+
+class Box(StrEnum):
+    """Where a line stands."""
+
+    OUT = "outbox"
+    IN = "inbox"
+
+
+class Lying(StrEnum):
+    """What has become of it."""
+
+    QUEUED = "queued"
+    DEAD = "dead"
+    TAKEN = "taken"
+
 
 owners = Table(
     "owners",

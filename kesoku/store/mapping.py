@@ -289,3 +289,9 @@ def _message_of(row: Row) -> Message:
 
 _remembered_message = lru_cache(2048)(_message_of)
 """A message is read again whenever its status moves."""
+
+
+def forget_rows() -> None:
+    """Forget every row that is remembered, for what stands in it may have to be gone."""
+    _remembered.cache_clear()
+    _remembered_message.cache_clear()

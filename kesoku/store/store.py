@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from kesoku.errors import StoreClosed
 from kesoku.ports import Transaction
-from kesoku.store.committer import Committer, Job
+from kesoku.store.committer import Chore, Committer, Job
 from kesoku.store.damage import damage
 from kesoku.store.driver import driver
 from kesoku.store.engine import Database, Link
@@ -61,14 +61,12 @@ class SqlStore:
 
     async def write(self, operation: Callable[[Transaction], T]) -> T:
         """Run an operation and commit; on return it is durable."""
-        await self._admission.acquire()
-        if self._closing:
-            self._admission.release()
-            raise StoreClosed(path=self.path)
-        job = Job(operation=operation, future=self._loop.create_future())
-        self._writer.put(job)
-        result: T = await job.future
+        result: T = await self._do(Job(operation=operation, future=self._loop.create_future()))
         return result
+
+    async def scrub(self) -> None:
+        """Leave nothing in the file and its log but what is stored. No writer gets in meanwhile."""
+        await self._do(Chore(operation=lambda _: self._committer.scrub(), future=self._loop.create_future()))
 
     async def read(self, operation: Callable[[Transaction], T]) -> T:
         """Run an operation on a snapshot."""
@@ -100,6 +98,14 @@ class SqlStore:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+    async def _do(self, job: Job) -> Any:
+        await self._admission.acquire()
+        if self._closing:
+            self._admission.release()
+            raise StoreClosed(path=self.path)
+        self._writer.put(job)
+        return await job.future
 
     def _inspect(self, look: Callable[[Link], T]) -> T:
         link = self._database.link(readonly=True)

@@ -30,7 +30,7 @@ class SqlTransaction:
         self.steps = SqlStepStore(link)
         self.state = SqlStateStore(link)
         self.questions = SqlQuestionStore(link)
-        self.archive = SqlArchive(link)
+        self.archive = SqlArchive(link, self.messages)
         self.branches = SqlBranchStore(link)
         self.requests = SqlRequestStore(link)
         self.mail = SqlMailStore(link)

@@ -94,9 +94,9 @@ def test_a_message_without_a_typed_source_is_refused(create: Callable[..., Messa
     for cls in KINDS.values():
         with pytest.raises(TypeError):
             cls.create(content=None)  # type: ignore[call-arg]
-        with pytest.raises(TypeError, match="is a Source, not str"):
+        with pytest.raises(TypeError, match="takes Source, not str"):
             cls.create(source="user")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="is a Source, not NoneType"):
+    with pytest.raises(TypeError, match="takes Source, not NoneType"):
         replace(message, source=None)  # type: ignore[arg-type]
 
 

@@ -15,6 +15,7 @@ pytest.register_assert_rewrite(
     "kesoku.testing.branch_contract",
     "kesoku.testing.hook_contract",
     "kesoku.testing.archive_contract",
+    "kesoku.testing.mail_contract",
 )
 
 

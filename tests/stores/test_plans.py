@@ -11,7 +11,7 @@ from sqlalchemy import select
 from kesoku.messages.lifecycle import DeliveryState, Serving
 from kesoku.messages.record import Address
 from kesoku.ports import Transaction
-from kesoku.store import delivery, event, hook, lease, message, question, session, state, step
+from kesoku.store import archive, delivery, event, hook, lease, mail, message, question, session, state, step
 from kesoku.store.columns import METADATA
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement
@@ -20,7 +20,7 @@ from kesoku.testing.store_material import add, prompt
 from kesoku.testing.sync_store import SyncStore
 
 ROWS = 50_000
-MODULES = (delivery, event, hook, lease, message, question, session, state, step)
+MODULES = (archive, delivery, event, hook, lease, mail, message, question, session, state, step)
 HOT = {
     "message.INSERT",
     "event.WRITE",
@@ -34,12 +34,15 @@ HOT = {
     "event.AFTER",
     "delivery.STORE",
 }
-SCANS = {"session.RECENT"} | {
+SEARCHES = {"archive.NAMING", "archive.LETTERS", "archive.HOLDING"}
+LISTS = {"session.RECENT", "session.CHANNELS", "mail.MAILBOXES", "mail.NAMES", "mail.DEAD"}
+SCANS = (SEARCHES | LISTS) | {
     f"delivery.BY_STATE.{each}.{form}"
     for each in set(DeliveryState) - set(OPEN_STATES)
     for form in ("of_bot", "in_channel")
 }
-"""Statements that may read everything: the list of sessions, and states that nobody waits for."""
+"""Statements that may read everything: lists of sessions, mailboxes, names and dead letters, the search for copies, and
+states that nobody waits for."""
 
 
 def found(name: str, value: object) -> Iterator[tuple[str, Statement]]:
@@ -117,6 +120,13 @@ INDEXES = {
     "step.SPENT": "steps_paid",
     "step.EXPENSE": "turns_of_session",
     "question.OPEN": "questions_open",
+    "mail.OF_SESSION": "owners_of_session",
+    "mail.OUTBOX": "mail_entries_in_box",
+    "mail.SENDERS": "mail_entries_in_box",
+    "mail.RECEIVERS": "mail_entries_in_box",
+    "mail.OLDEST": "mail_entries_in_box",
+    "mail.INBOX": "mail_entries_in_box",
+    "mail.DEAD_OF": "mail_entries_dead",
     "hook.DUE": "hook_failures_due",
     **{f"delivery.BY_STATE.{each}.in_channel": f"deliveries_{each}" for each in OPEN_STATES},
 }

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from kesoku.exchange import StoreExchange, delivery
+from kesoku.exchange import StoreExchange, rest
 from kesoku.exchange.agents import CHILDREN
 from kesoku.exchange.kin import desks
 from kesoku.exchange.postman import Postman
@@ -164,7 +164,7 @@ async def test_what_a_call_took_is_unread_again_if_its_result_was_lost() -> None
 async def test_agents_that_answer_each_other_for_ever_are_stopped_until_somebody_speaks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(delivery, "WAKES", 3)
+    monkeypatch.setattr(rest, "WAKES", 3)
     again = write("scout", "And now?")
     office = Office(
         {

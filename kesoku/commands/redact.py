@@ -1,0 +1,154 @@
+"""/redact: the words of a message are gone, wherever they stand (C-16)."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kesoku.adapter.command import Argument, Invocation
+from kesoku.adapter.part import decode, is_damaged
+from kesoku.commands.copies import Copies, copies
+from kesoku.commands.here import label, message_here, own, session_here
+from kesoku.commands.registry import SlashCommand, command
+from kesoku.commands.wipe import Wiped, wipe
+from kesoku.errors import NotPossible, StoreError
+from kesoku.messages.record import Record
+from kesoku.messages.redaction import is_redacted
+from kesoku.ports import Clock, Store, Transaction
+from kesoku.render import printable_name
+
+Folder = Callable[[str], Path]
+"""The folder in which the files of a session are kept."""
+_REST = (
+    "Not gone is what the platform already shows (delete it there), what the provider of the model was sent, and what "
+    "other messages took over from it: redact those too. Log files never had it."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    record: Record
+    copies: Copies
+    files: frozenset[str]
+    """Those that no other message holds."""
+
+    @property
+    def is_done(self) -> bool:
+        return all(is_redacted(each.message) for each in self.copies.records)
+
+
+class Redact:
+    """What the command acts on."""
+
+    def __init__(self, *, store: Store, clock: Clock, folder: Folder) -> None:
+        self._store, self._clock, self._folder = store, clock, folder
+
+    def commands(self) -> tuple[SlashCommand, ...]:
+        """The one."""
+        message = Argument(name="message", description="its number, as /context shows it", required=True)
+        return (command("redact", "take the words of a message away, everywhere", self.redact, message),)
+
+    async def redact(self, invocation: Invocation) -> str:
+        """Overwrite a message, and whatever repeats it.
+
+        Whoever wrote it may, and admins. Raises NotPossible.
+        """
+        found = await self._store.read(lambda tx: self._found(tx, invocation))
+        actor, at = f"user:{invocation.principal.user_id}", self._clock.now()
+        wiped = await self._store.write(lambda tx: _wiped(tx, found, actor=actor, at=at))
+        removed, left = await asyncio.to_thread(self._remove, found)
+        traces = left + await self._scrubbed(found.record)
+        if found.is_done:
+            return f"{label(found.record)} was redacted before. {traces}".strip()
+        gone = ", ".join(_counted(wiped, files=removed))
+        also = "".join(
+            f"The summary {label(each)} was made of it, look at that too. " for each in found.copies.summaries
+        )
+        return f"{label(found.record)} is redacted. Overwritten: {gone}. {traces}{also}{_REST}"
+
+    def _found(self, tx: Transaction, invocation: Invocation) -> _Found:
+        record = message_here(tx, session_here(tx, invocation.address), str(invocation.arguments["message"]))
+        own(invocation, record, "redact")
+        if record.is_damaged:
+            raise NotPossible(what=f"redact {label(record)}", why="its row in the database is damaged")
+        everything = copies(tx, record)
+        _check_idle(tx, record, everything.records)
+        mine = {each.id for each in everything.records}
+        kept = everything.files.union(*(_sent(tx, each) for each in mine))
+        files = frozenset(path for path in kept if mine.issuperset(tx.archive.holding(path)))
+        return _Found(record=record, copies=everything, files=files)
+
+    def _remove(self, found: _Found) -> tuple[int, str]:
+        """Delete the files that were kept for these messages: how many there were, and what is to be said of others.
+        Those of a workspace stay."""
+        folders = {self._folder(each.session_id).resolve() for each in found.copies.records}
+        removed, left = 0, ""
+        for path in sorted(found.files):
+            try:
+                removed += _unlinked(Path(path), folders)
+            except OSError as error:
+                left += f"⚠️ `{printable_name(path, 200)}` could not be deleted ({error.strerror}): do it by hand. "
+        return removed, left
+
+    async def _scrubbed(self, record: Record) -> str:
+        """Nothing, or what is to be done for the traces in the file."""
+        try:
+            await self._store.scrub()
+        except StoreError as error:
+            return (
+                f"⚠️ The database file may still hold traces of it, for it could not be cleaned: {error}. "
+                f"Give /redact {label(record)} again later. "
+            )
+        return ""
+
+
+def _wiped(tx: Transaction, found: _Found, *, actor: str, at: int) -> Wiped:
+    """Overwrite everything that was found, unless a turn began meanwhile."""
+    _check_idle(tx, found.record, found.copies.records)
+    return wipe(tx, found.copies, actor=actor, at=at)
+
+
+def _sent(tx: Transaction, message_id: str) -> Iterator[str]:
+    """The files that a message names, as they were kept to be sent."""
+    parts = (part for part in tx.deliveries.of(message_id) if not is_damaged(part))
+    return (str(file.path) for part in parts for file in decode(part.body).files)
+
+
+def _check_idle(tx: Transaction, record: Record, affected: Iterable[Record]) -> None:
+    """A turn that runs has read its past, and would send it once more."""
+    for session_id in {each.session_id for each in affected}:
+        lease = tx.leases.get(session_id)
+        if lease is not None and lease.owner is not None:
+            here = session_id == record.session_id
+            why = (
+                "a turn is running here"
+                if here
+                else "a copy of it stands in another conversation, in which a turn runs"
+            )
+            raise NotPossible(what=f"redact {label(record)}", why=f"{why}; wait for its end, or /stop it there")
+
+
+def _unlinked(path: Path, folders: Iterable[Path]) -> bool:
+    if path.parent.resolve() not in folders:
+        return False
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _counted(wiped: Wiped, *, files: int) -> Iterator[str]:
+    counts = (
+        (wiped.messages, "message"),
+        (wiped.versions, "earlier version"),
+        (wiped.steps, "reply of the model"),
+        (wiped.parts, "part of a delivery"),
+        (wiped.questions, "question"),
+        (wiped.mail, "letter"),
+        (files, "file"),
+    )
+    for number, what in counts:
+        if number:
+            first, _, rest = what.partition(" of ")
+            yield f"{number} {first}{'s' if number > 1 else ''}{f' of {rest}' if rest else ''}"
