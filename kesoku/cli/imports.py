@@ -19,6 +19,7 @@ from kesoku.cli.import_plan import Plan, Target, check, read
 from kesoku.cli.settings import logged, settings
 from kesoku.messages.freeze import thaw
 from kesoku.messages.imported import Imported
+from kesoku.messages.lifecycle import IMPORTER
 from kesoku.messages.record import Address, Post
 from kesoku.ports import Store, Transaction
 from kesoku.render import visible
@@ -81,7 +82,7 @@ def _put(tx: Transaction, rows: Sequence[Imported], at: int) -> None:
             round=record.round,
             status=record.status,
         )
-        tx.messages.insert(post, session_id=record.session_id, at=at)
+        tx.messages.insert(post, session_id=record.session_id, at=at, actor=IMPORTER)
         if record.superseded_by is not None:
             tx.messages.supersede(record.id, by=record.superseded_by)
         if record.turn_id is not None and (metrics := record.facts.get("turn_metrics")):

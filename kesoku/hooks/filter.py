@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from kesoku.config.hook_event import HOOK_EVENTS, HookEvent
-from kesoku.messages.lifecycle import Change
+from kesoku.messages.lifecycle import IMPORTER, Change
 
 
 def event_of(change: Change) -> str | None:
@@ -30,8 +30,8 @@ class Filter:
     channels: Collection[str] = ()
 
     def accepts(self, change: Change) -> bool:
-        """Whether the hook is told of this change."""
-        if event_of(change) not in self.events:
+        """Whether the hook is told of this change; what was imported is no news."""
+        if change.actor == IMPORTER or event_of(change) not in self.events:
             return False
         address = change.record.address
         everywhere = not self.bots and not self.channels

@@ -27,6 +27,10 @@ class ChangeKind(StrEnum):
     """It has a next version."""
 
 
+IMPORTER = "import"
+"""The actor of what was read from a file: it happened long ago and elsewhere, and nobody is told of it now."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """One entry of the event log, with the record as it stands when it is read. `seq` is the listeners' cursor."""

@@ -36,8 +36,10 @@ T = TypeVar("T")
 class MessageStore(Protocol):
     """Messages: identity, placement, status, current body, earlier bodies. Every change writes its event."""
 
-    def insert(self, post: Post, *, session_id: str, at: int, superseded_turn: str | None = None) -> Record:
-        """Store a message with its first status and its keys.
+    def insert(
+        self, post: Post, *, session_id: str, at: int, superseded_turn: str | None = None, actor: str = ""
+    ) -> Record:
+        """Store a message with its first status and its keys. `actor` is who brought it in, if not itself.
 
         A known id with the same value returns the stored record (C-45). Raises DuplicateMessage: known id, other value.
         """

@@ -148,7 +148,9 @@ class SqlMessageStore:
     def __init__(self, link: Link, events: SqlEventLog, cache: RecordCache, memo: Memo | None) -> None:
         self._link, self._events, self._cache, self._memo = link, events, cache, memo
 
-    def insert(self, post: Post, *, session_id: str, at: int, superseded_turn: str | None = None) -> Record:
+    def insert(
+        self, post: Post, *, session_id: str, at: int, superseded_turn: str | None = None, actor: str = ""
+    ) -> Record:
         """Store a message, its keys and its event."""
         message, status = post.message, post.first_status
         place = placement_of(post, session_id=session_id, at=at, superseded_turn=superseded_turn)
@@ -160,7 +162,7 @@ class SqlMessageStore:
         self._link.change(COUNT, session=session_id, last_n=session_n, last_seq=seq)
         if post.keys:
             self.add_keys(post.address.chatbot_id, post.keys, message.id)
-        self._events.write(message.id, ChangeKind.INSERTED, at=at, after=status)
+        self._events.write(message.id, ChangeKind.INSERTED, at=at, after=status, actor=actor)
         return Record(
             message=message,
             address=post.address,

@@ -34,7 +34,9 @@ class MemoryMessages:
     def __init__(self, tables: Tables, log: "MemoryEvents") -> None:
         self._tables, self._log = tables, log
 
-    def insert(self, post: Post, *, session_id: str, at: int, superseded_turn: str | None = None) -> Record:
+    def insert(
+        self, post: Post, *, session_id: str, at: int, superseded_turn: str | None = None, actor: str = ""
+    ) -> Record:
         """See the port."""
         message = post.message
         if message.id in self._tables.messages:
@@ -58,7 +60,7 @@ class MemoryMessages:
         self._keep(message)
         self._put(record)
         self.add_keys(post.address.chatbot_id, post.keys, message.id)
-        self._log.add(record.id, ChangeKind.INSERTED, at=at, after=record.status)
+        self._log.add(record.id, ChangeKind.INSERTED, at=at, after=record.status, actor=actor)
         return self._read(record)
 
     def get(self, message_id: str) -> Record | None:

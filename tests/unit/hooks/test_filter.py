@@ -1,6 +1,7 @@
 """Which changes have which word, and which hooks hear of them."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from kesoku.hooks.filter import Filter, event_of
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.kinds import KINDS
-from kesoku.messages.lifecycle import Change, ChangeKind
+from kesoku.messages.lifecycle import IMPORTER, Change, ChangeKind
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Record
 
@@ -94,3 +95,9 @@ def test_bots_and_channels_add_up_and_none_of_them_mean_all(places: dict[str, An
     wants = Filter(events=["answer"], **places)
     assert wants.accepts(change("answer", INSERTED, at=at)) is heard
     assert not wants.accepts(change("thought", INSERTED, at=at))
+
+
+def test_what_was_imported_is_no_news() -> None:
+    news = change("answer", INSERTED)
+    assert Filter(events=["answer"]).accepts(news)
+    assert not Filter(events=["answer"]).accepts(replace(news, actor=IMPORTER))
