@@ -50,7 +50,6 @@ def registry(
         *Why(store=store).commands(),
         *Export(store=store, viewer=viewer, staging=staging).commands(),
         *Redact(store=store, clock=clock, folder=staging.folder).commands(),
+        HookCommand(hooks, store=store, clock=clock).command(),
     ]
-    if hooks:
-        more.append(HookCommand(hooks, store=store, clock=clock).command())
     return Registry(conversation.commands(*more))

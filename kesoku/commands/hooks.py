@@ -33,6 +33,8 @@ class HookCommand:
 
     async def run(self, invocation: Invocation) -> str:
         """Show, or make every failure of one hook due now. Raises CommandMisused."""
+        if not self._names:
+            return "There are no event hooks: the config has no `[[hooks]]`."
         if not invocation.arguments.get("action"):
             return await self._show()
         hook = invocation.arguments.get("hook")

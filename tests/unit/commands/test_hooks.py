@@ -108,3 +108,11 @@ async def test_anything_else_is_answered_with_what_is_possible(desk: Desk, line:
 
 async def test_it_is_for_admins(desk: Desk) -> None:
     assert await desk.ask(admin=False) == "Only an admin of this bot may use /hooks."
+
+
+async def test_without_hooks_it_says_where_they_come_from() -> None:
+    store = MemoryStore()
+    desk = Desk(store=store, registry=Registry([HookCommand([], store=store, clock=VirtualClock()).command()]))
+    for line in ("", "retry ops"):
+        assert "[[hooks]]" in await desk.ask(line)
+    await store.aclose()
