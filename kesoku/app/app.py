@@ -124,7 +124,9 @@ class App:
         self.stands_in = frozenset(address for address in self._job.work if not self._is_served(address))
         own = desks(self._serving, self.stands_in)
         self._postman = Postman(self.store, self.gateway, self._clock, desks=own)
-        self._agents = SessionAgents(self.store, self._clock, self._postman, serving=self._serving)
+        self._agents = SessionAgents(
+            self.store, self._clock, self._postman, serving=self._serving, room=self._config.agent.tool_output_limit
+        )
         self._dispatcher = Dispatcher(
             self.gateway,
             Serving(addresses=self._serving.addresses | self.stands_in | own.addresses),

@@ -40,16 +40,21 @@ def registry(
         budget=budget,
         system=system_entry(viewer.request.system),
     )
-    more: list[SlashCommand] = [
-        *Context(gateway=gateway, store=store, clock=clock, viewer=viewer).commands(),
-        *Compact(gateway=gateway, store=store, viewer=viewer).commands(),
-        *Branching(gateway=gateway, store=store, clock=clock).commands(),
-        *Queue(gateway=gateway, store=store, clock=clock).commands(),
-        *Mail(store=store, clock=clock).commands(),
-        *Look(store=store, viewer=viewer).commands(),
-        *Why(store=store).commands(),
-        *Export(store=store, viewer=viewer, staging=staging).commands(),
-        *Redact(store=store, clock=clock, folder=staging.folder).commands(),
-        HookCommand(hooks, store=store, clock=clock).command(),
-    ]
-    return Registry(conversation.commands(*more))
+    more: dict[str, Sequence[SlashCommand]] = {
+        "What the model reads": (
+            *Context(gateway=gateway, store=store, clock=clock, viewer=viewer).commands(),
+            *Compact(gateway=gateway, store=store, viewer=viewer).commands(),
+        ),
+        "Another way to go on": Branching(gateway=gateway, store=store, clock=clock).commands(),
+        "What waits": Queue(gateway=gateway, store=store, clock=clock).commands(),
+        "What was said": (
+            *Look(store=store, viewer=viewer).commands(),
+            *Why(store=store).commands(),
+            *Export(store=store, viewer=viewer, staging=staging).commands(),
+            *Redact(store=store, clock=clock, folder=staging.folder).commands(),
+        ),
+        "Other conversations": Mail(store=store, clock=clock).commands(),
+    }
+    if hooks:
+        more["Event hooks"] = (HookCommand(hooks, store=store, clock=clock).command(),)
+    return Registry(conversation.commands(more))

@@ -10,9 +10,13 @@ from urllib.parse import urlsplit
 from kesoku.config import Loaded
 from kesoku.config.schema import HookTable
 from kesoku.errors import StoreError
+from kesoku.exchange.kin import AGENT
 from kesoku.ports import Finding, Severity
 from kesoku.store import SqlStore
 from kesoku.tools.process import minimal
+
+_ALWAYS = ("cli", AGENT)
+"""Bots that stand in no config: the terminal, and agents that work for others."""
 
 
 async def examine(loaded: Loaded, database: Path) -> list[Finding]:
@@ -39,12 +43,22 @@ def _finding(loaded: Loaded, table: HookTable, count: tuple[int, int]) -> Findin
     if table.command is not None and not _is_there(table.command[0], command_folder(loaded)):
         text, fix = f"there is no program {table.command[0]}", "install it, or write its whole path"
         return Finding(check=check, severity=Severity.ERROR, text=text, fix=fix, figures=figures)
+    if strangers := _strangers(loaded, table):
+        text = f"it hears of nothing from {', '.join(strangers)}: no bot is called so"
+        fix = f"the bots of this config are {', '.join((*loaded.config.adapters, *_ALWAYS))}"
+        return Finding(check=check, severity=Severity.WARNING, text=text, fix=fix, figures=figures)
     text = f"{', '.join(table.events)} to {_where(table)}"
     if waiting or given_up:
         text += f"; events that wait: {waiting}, that were given up: {given_up}"
         fix = f"/hooks in a chat says why; then: /hooks retry {table.name}"
         return Finding(check=check, severity=Severity.WARNING, text=text, fix=fix, figures=figures)
     return Finding(check=check, severity=Severity.OK, text=text, figures=figures)
+
+
+def _strangers(loaded: Loaded, table: HookTable) -> list[str]:
+    """The bots that a hook names, also as those of channels, and that are nobody's."""
+    named = dict.fromkeys(each.partition(":")[0] for each in (*table.bots, *table.channels))
+    return [each for each in named if each not in loaded.config.adapters and each not in _ALWAYS]
 
 
 def command_folder(loaded: Loaded) -> Path:

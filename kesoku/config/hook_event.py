@@ -82,6 +82,8 @@ def unknown_words(words: Iterable[str]) -> list[str]:
 
 def is_http(url: str) -> bool:
     """Whether a hook can post to this address."""
+    if not url.isprintable() or " " in url or "\\" in url:  # would be stripped or read differently by others
+        return False
     try:
         parts = urlsplit(url)
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0

@@ -175,6 +175,13 @@ class HookTable(Table):
             raise ValueError("an address that begins with http:// or https://")
         return value
 
+    @field_validator("command")
+    @classmethod
+    def _a_program(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if value is not None and (not value[0].strip() or any("\0" in each for each in value)):
+            raise ValueError("a program, and its arguments, without NUL")
+        return value
+
     @field_validator("channels")
     @classmethod
     def _with_bots(cls, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -189,6 +196,8 @@ class HookTable(Table):
             text = secret.get_secret_value()
             if not re.fullmatch(r"[A-Za-z0-9-]+", name) or not (text.isascii() and text.isprintable()):
                 raise ValueError("names of letters, digits and hyphens; values of printable ASCII")
+            if name.lower() in {"content-length", "transfer-encoding"}:
+                raise ValueError(f"no {name}: it says how long a post is, which differs from one to the next")
         return value
 
     @model_validator(mode="after")

@@ -32,10 +32,11 @@ class NoDeadLetter(ExchangeError, LookupError):
 
 
 class NameInvalid(ExchangeError, ValueError):
-    """A name that a message could never be addressed to."""
+    """A name that would be read or shown as something else."""
 
     def __init__(self, *, name: str) -> None:
         self.name = name
         super().__init__(
-            f"{name!r} cannot stand in the address book: it is empty, a role or a UUID; choose a plain name"
+            f"{name!r} cannot stand in the address book: it is empty, long, or would be read or shown as something "
+            "else, such as a role or a UUID; choose one short, plain name"
         )

@@ -144,8 +144,8 @@ class SelectionInvalid(MessageError, ValueError):
 
     def __init__(self, *, missing: tuple[str, ...], repeated: tuple[str, ...]) -> None:
         self.missing, self.repeated = missing, repeated
-        unknown = f"not in this session: {', '.join(missing)}" if missing else ""
-        twice = f"named more than once: {', '.join(repeated)}" if repeated else ""
+        unknown = f"not in this session: {', '.join(map(str, missing))}" if missing else ""
+        twice = f"named more than once: {', '.join(map(str, repeated))}" if repeated else ""
         super().__init__(f"the chosen messages cannot be read; {'; '.join(filter(None, (unknown, twice)))}")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Self, TypedDict, Unpack, cast
 
-from kesoku.errors import NotACall, NotAMember, NotAMessage, NotASystemPrompt
+from kesoku.errors import FieldMistyped, NotACall, NotAMember, NotAMessage, NotASystemPrompt
 from kesoku.history import factory
 from kesoku.history.beginning import ordered, readable
 from kesoku.history.factory import Said
@@ -25,6 +25,7 @@ from kesoku.history.reading import Reading
 from kesoku.history.selection import Progressions
 from kesoku.messages import make
 from kesoku.messages.content import Attachment
+from kesoku.messages.freeze import EMPTY
 from kesoku.messages.kinds import SystemPrompt, ToolCall, ToolResult
 from kesoku.messages.message import Message
 from kesoku.messages.record import Record
@@ -66,6 +67,7 @@ class History(Reading):
             NotASystemPrompt: `system` is none.
             SelectionInvalid: an order has an id twice, or an unknown one.
             OrderIncomplete: it leaves a message out.
+            FieldMistyped: `progressions` of what `to_dict` gave are no mapping.
         """
         super().__init__()
         self.on_added = list(on_added)
@@ -75,7 +77,7 @@ class History(Reading):
         for each in ordered(readable(given), progression):
             self.include(each)
         if isinstance(messages, Mapping):
-            for name, ids in messages.get("progressions", {}).items():
+            for name, ids in _mapping(messages, "progressions").items():
                 self.name_progression(name, ids)
             self.select(messages.get("selected", MAIN))
         if system is not None:
@@ -256,6 +258,13 @@ class History(Reading):
 
 _OUTCOME = {"action_error": "error", "attachments": "attachments", "replace": "replace"}
 """What `add` calls the parts of an outcome."""
+
+
+def _mapping(data: Mapping[str, Any], field: str) -> Mapping[str, Any]:
+    found = data.get(field, EMPTY)
+    if not isinstance(found, Mapping):
+        raise FieldMistyped(owner="a history", field=field, given=found, wanted="a mapping")
+    return found
 
 
 def _pair(change: Change) -> tuple[ToolCall, ToolResult]:

@@ -70,7 +70,7 @@ class Audience:
                 result = observer(message)
                 if isawaitable(result):
                     await result
-            except BaseException as error:  # noqa: BLE001 - an observer's code; the others must be told all the same
+            except BaseException as error:  # an observer's code; the others must be told all the same
                 if isinstance(error, CancelledError) and _is_cancelled():
                     raise
                 failures.append(error)

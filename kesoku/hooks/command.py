@@ -15,8 +15,6 @@ _OUTPUT = 16_384
 """Bytes of each stream that are kept for the log."""
 _SAID = 200
 """Characters of standard error that stand in the error."""
-_GRACE = 5.0
-"""Seconds by which the caller's own time limit comes first."""
 _log = logging.getLogger(__name__)
 
 
@@ -24,11 +22,20 @@ class CommandTarget:
     """Runs one command, never through a shell. Exit code 0 is success.
 
     `environment` is all that the command gets of ours. What it started is gone when it ends, fails or is cancelled.
+    `grace` is by how many seconds the caller's own limit of `timeout` comes first.
     """
 
-    def __init__(self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], timeout: float) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        timeout: float,
+        grace: float = 5.0,
+    ) -> None:
         self._command, self._cwd, self._environment = tuple(command), cwd, dict(environment)
-        self._timeout = timeout
+        self._timeout, self._grace = timeout, grace
 
     async def send(self, call: Call) -> None:
         """Run the command for one event. Raises HookCommandFailed, HookLate, HookUnreachable."""
@@ -40,7 +47,7 @@ class CommandTarget:
                     self._command,
                     cwd=self._cwd,
                     environment=self._environment,
-                    timeout=self._timeout + _GRACE,
+                    timeout=self._timeout + self._grace,
                     limit=_OUTPUT,
                     given=file.fileno(),
                 )

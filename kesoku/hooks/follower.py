@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 from kesoku.errors import ServedElsewhere
 from kesoku.hooks.attempt import attempt
 from kesoku.hooks.hook import EventHook
+from kesoku.hooks.pace import Pace
 from kesoku.hooks.standing import advance, begin
 from kesoku.messages.hook_failure import HookFailure
 from kesoku.messages.lifecycle import Change
@@ -20,11 +21,6 @@ from kesoku.render.mask import Mask
 from kesoku.tools.patience import retry
 
 T = TypeVar("T")
-
-TICK = 1.0
-"""Seconds between two looks for what is due, and for a hook whose process died."""
-_PASSED = 1000
-"""Events that may pass by a hook until its cursor is stored: so many are looked through again after a crash."""
 
 
 class Keys(Protocol):
@@ -46,9 +42,9 @@ class Follower:
     """
 
     def __init__(
-        self, hook: EventHook, *, store: Store, gateway: Gateway, clock: Clock, keys: Keys, mask: Mask
+        self, hook: EventHook, *, store: Store, gateway: Gateway, clock: Clock, keys: Keys, mask: Mask, pace: Pace
     ) -> None:
-        self.hook = hook
+        self.hook, self._pace = hook, pace
         self.cursor: int | None = None
         self._store, self._gateway, self._clock, self._keys, self._mask = store, gateway, clock, keys, mask
         self._key = Address(chatbot_id="[[hooks]]", channel_id=hook.name)
@@ -60,7 +56,7 @@ class Follower:
     async def run(self) -> None:
         """Wait until no other process runs this hook, then follow the log, until cancelled."""
         while not self._take():
-            await self._clock.sleep(TICK)
+            await self._clock.sleep(self._pace.tick)
         known = await self._keep("begin", lambda tx: begin(tx, self.hook.name))
         self._stored = known.cursor
         self._reach(known.cursor)
@@ -127,9 +123,9 @@ class Follower:
             while not self._is_ending and (failed := await self._due()):
                 async with self._turn:
                     await self._once_more(failed)
-            if self.cursor is not None and self.cursor - self._stored >= _PASSED:
+            if self.cursor is not None and self.cursor - self._stored >= self._pace.passed:
                 await self._note_passed()
-            await self._clock.sleep(TICK)
+            await self._clock.sleep(self._pace.tick)
 
     async def _due(self) -> HookFailure | None:
         now = self._clock.now()

@@ -45,5 +45,5 @@ class EventHook:
         """Seconds until the next attempt after so many; None if there is none. `wanted` is what the receiver asks."""
         if attempts >= self.attempts:
             return None
-        doubled = self.first_pause * 2.0 ** min(attempts - 1, 30)
+        doubled = self.first_pause * 2.0 ** min(max(attempts, 1) - 1, 30)
         return min(max(doubled, wanted or 0.0), LONGEST_PAUSE)

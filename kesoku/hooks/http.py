@@ -5,6 +5,7 @@ import email.utils
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib import import_module
 from urllib.parse import urlsplit
 
 import httpx
@@ -16,6 +17,8 @@ _GONE = 410
 """The one answer that says that no event will ever be taken; every other one may be a mistake that is corrected."""
 _BODY = 65_536
 """Bytes of an answer that are read, so that the connection can be used again. Nobody looks at them."""
+_REST = 1.0
+"""Seconds that they may take."""
 
 
 class HttpTarget:
@@ -47,8 +50,7 @@ class HttpTarget:
                 self._client = await asyncio.to_thread(self._connect)
             async with self._client.stream("POST", self._url, content=call.body, headers=headers) as answer:
                 status, phrase, wanted = answer.status_code, answer.reason_phrase, answer.headers.get("Retry-After")
-                if int(answer.headers.get("Content-Length", _BODY + 1)) <= _BODY:
-                    await answer.aread()
+                await _drained(answer)
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             reason = str(error) or type(error).__name__
             raise HookUnreachable(where=self._where, reason=reason.replace(self._url, self._where)) from error
@@ -67,7 +69,18 @@ class HttpTarget:
             await self._client.aclose()
 
     def _connect(self) -> httpx.AsyncClient:
+        with suppress(ImportError):  # else its first use imports this, which holds the event loop up for a moment
+            import_module("anyio._backends._asyncio")
         return httpx.AsyncClient(headers=self._headers, timeout=self._timeout, follow_redirects=False)
+
+
+async def _drained(answer: httpx.Response) -> None:
+    """Read a short rest of an answer. The status has been given: what comes of the rest changes nothing."""
+    with suppress(httpx.HTTPError, ValueError, TimeoutError):
+        if int(answer.headers.get("Content-Length", _BODY + 1)) <= _BODY:
+            async with asyncio.timeout(_REST):
+                async for _ in answer.aiter_raw():  # as it comes: unpacked it may be of any size
+                    pass
 
 
 def seconds(retry_after: str | None, *, now: float) -> float | None:

@@ -9,12 +9,12 @@ from typing import NoReturn
 from kesoku.errors import StoreError
 from kesoku.hooks.follower import Follower, Keys
 from kesoku.hooks.hook import EventHook
+from kesoku.hooks.pace import Pace
 from kesoku.hooks.standing import begin
 from kesoku.ports import Clock, Gateway, Store, Transaction
 from kesoku.render.mask import Mask
 
-_PAUSE = 5.0
-"""Seconds until a hook that broke down begins again."""
+_USUAL = Pace()
 _log = logging.getLogger(__name__)
 
 
@@ -30,11 +30,12 @@ class EventHooks:
         clock: Clock,
         keys: Keys,
         secrets: Iterable[str] = (),
+        pace: Pace = _USUAL,
     ) -> None:
         mask = Mask(secrets)
-        self._store, self._clock = store, clock
+        self._store, self._clock, self._rest = store, clock, pace.rest
         self._followers = tuple(
-            Follower(hook, store=store, gateway=gateway, clock=clock, keys=keys, mask=mask) for hook in hooks
+            Follower(hook, store=store, gateway=gateway, clock=clock, keys=keys, mask=mask, pace=pace) for hook in hooks
         )
 
     async def begin(self) -> None:
@@ -67,5 +68,5 @@ class EventHooks:
                 await follower.run()
             except Exception:  # noqa: BLE001
                 # Whatever breaks down in here is not worth an answer: the process that answers people goes on.
-                _log.exception("hook %s broke down; it begins again in %g s", follower.hook.name, _PAUSE)
-            await self._clock.sleep(_PAUSE)
+                _log.exception("hook %s broke down; it begins again in %g s", follower.hook.name, self._rest)
+            await self._clock.sleep(self._rest)

@@ -1,11 +1,14 @@
 """Where a hook stands, as the database keeps it: its cursor in the event log, and when it last took something."""
 
+import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kesoku.ports import Transaction
 
 _SCOPE = "hooks"
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,15 +22,25 @@ class Standing:
 
 
 def standing(tx: Transaction, hook: str) -> Standing | None:
-    """How a hook stands; None for one that never ran."""
+    """How a hook stands; None for one that never ran, and for one whose entry cannot be read."""
     value: Any = tx.state.get(_SCOPE, hook)
-    return None if value is None else Standing(cursor=value["cursor"], succeeded_at=value.get("succeeded_at"))
+    if not isinstance(value, Mapping) or type(value.get("cursor")) is not int:
+        return None
+    taken = value.get("succeeded_at")
+    return Standing(cursor=value["cursor"], succeeded_at=taken if type(taken) is int else None)
 
 
 def begin(tx: Transaction, hook: str) -> Standing:
-    """How a hook stands; one that is new begins at the end of the log, and not with the past."""
-    known = standing(tx, hook)
-    return known or _put(tx, hook, Standing(cursor=tx.events.head()))
+    """How a hook stands; one that is new begins at the end of the log, and not with the past.
+
+    So does one of which is not known where it stands, or that stands behind the end: it would hear of nothing.
+    """
+    known, head = standing(tx, hook), tx.events.head()
+    if known is not None and 0 <= known.cursor <= head:
+        return known
+    if known is not None or tx.state.get(_SCOPE, hook) is not None:
+        _log.warning("where hook %s stands is damaged in the database; it begins at the end of the log", hook)
+    return _put(tx, hook, Standing(cursor=head, succeeded_at=known.succeeded_at if known else None))
 
 
 def advance(tx: Transaction, hook: str, *, cursor: int = 0, succeeded_at: int | None = None) -> Standing:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, Self
 from kesoku.errors import NestedTooDeep
 from kesoku.messages.field_type import checked, taken_by
 
-DEPTH = 100
+DEPTH = 256
 """How many containers may stand in each other: more is no message but a cycle, or an attack on who reads it."""
 
 

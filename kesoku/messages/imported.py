@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from kesoku.errors import AmbiguousRow, UnknownKind
@@ -84,7 +85,7 @@ def imported(row: Mapping[str, Any], *, path: str, number: int, origin: str) -> 
     record = _complete(cells) if _is_complete(cells) else record_from_row(cells, origin=origin, number=number)
     message = record.message
     if not (math.isfinite(message.created_at) and 0 <= message.created_at < _LATEST):
-        raise _refusal(row, f"its time {message.created_at!r} is in no calendar")
+        raise _refusal(row, f"its time {message.created_at!r} is in no calendar; it is taken as seconds since 1970")
     json.dumps(record.metadata, allow_nan=False, default=str)
     status = _settled(record)
     return Imported(
@@ -111,27 +112,6 @@ def unfiled(record: Record, keeps: Callable[[str], bool]) -> Record:
     return replace(record, message=replace(record.message, content=content))
 
 
-def linked(rows: Iterable[Imported]) -> list[Imported]:
-    """The rows with every call naming its last result, and every other result naming that one as what replaced it:
-    flat rows say neither (R-5, C-03)."""
-    found = list(rows)
-    results = {_asked(each.record): each.record.id for each in found if each.record.kind == "tool_result"}
-    return [replace(each, record=_joined(each.record, results)) for each in found]
-
-
-def _joined(record: Record, results: Mapping[str, str]) -> Record:
-    if record.kind == "tool_call" and record.id in results and not record.message.content.response_id:
-        return replace(record, message=record.message.update(response_id=results[record.id]))
-    if record.kind == "tool_result" and record.superseded_by is None and results[_asked(record)] != record.id:
-        return replace(record, superseded_by=results[_asked(record)])
-    return record
-
-
-def _asked(result: Record) -> str:
-    """The id of the call that a result answers."""
-    return str(result.message.content.request_id or result.parent_id)
-
-
 def _sound(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """The row with every cell of the kind that it must have; numbers may stand for texts."""
     cells = dict(row)
@@ -140,6 +120,8 @@ def _sound(row: Mapping[str, Any]) -> Mapping[str, Any]:
             cells[name] = str(row[name])
         elif not isinstance(row[name], str | None):
             raise _refusal(row, f"{name} is no text")
+    if not _is_time(when := row.get("created_at", row.get("timestamp"))):
+        raise _refusal(row, f"its time {when!r:.80} cannot be read")
     for name in _NUMBERS & row.keys():
         if row[name] is None:
             del cells[name]
@@ -149,6 +131,16 @@ def _sound(row: Mapping[str, Any]) -> Mapping[str, Any]:
         if not isinstance(row[name], Mapping | None):
             raise _refusal(row, f"{name} is no object")
     return cells
+
+
+def _is_time(cell: object) -> bool:
+    """Whether a cell is a time in seconds or in words, or none at all: then it counts as the beginning of 1970."""
+    if cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool)):
+        return True
+    try:
+        return isinstance(cell, str) and bool(datetime.fromisoformat(cell))
+    except ValueError:
+        return False
 
 
 def _is_complete(row: Mapping[str, Any]) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import uuid_utils
 
-from kesoku.errors import FieldMistyped, IdentityGiven, IdentityMissing, KindFixed
+from kesoku.errors import IdentityGiven, IdentityMissing, KindFixed
 from kesoku.messages.content import Content
 from kesoku.messages.enums import MessageRole, MessageType
 from kesoku.messages.field_type import checked, mistyped, taken_by
@@ -118,22 +118,20 @@ class Message:
 
     def __post_init__(self) -> None:
         """Bring what was given into the form in which it is kept, however the value was made, and refuse the rest."""
-        cls = self.__class__
+        cls: Any = self.__class__
         if type(self.content) is not cls.content_class and self.content is not (kept := cls._typed(self.content)):
             object.__setattr__(self, "content", kept)
         if type(self.metadata) is not FrozenDict:
             object.__setattr__(self, "metadata", _cells(cls, self.metadata))
-        if not isinstance(self.sender, Party):
-            object.__setattr__(self, "sender", party(self.sender))
-        if not isinstance(self.recipient, Party):
-            object.__setattr__(self, "recipient", party(self.recipient))
+        for side in ("sender", "recipient"):
+            given = getattr(self, side)
+            if (kept := party(given)) is not given:
+                object.__setattr__(self, side, kept)
         known = taken_by(cls)
         for name in _CHECKED:
             given = getattr(self, name)
             if type(given) not in known[name].surely:
                 checked(cls, name, given)
-        if self.version < 1:
-            raise FieldMistyped(owner=cls.__name__, field="version", given=self.version, wanted="a number from 1 on")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Message) and (self.id, self.version) == (other.id, other.version)
@@ -188,8 +186,8 @@ class Message:
     def update(self, *, sender: Any = None, recipient: Any = None, **content: Any) -> Self:
         """The same message, said differently: same id, next version (R-1, C-01).
 
-        A falsy sender or recipient keeps the old one, and so does Broadcast, which stands for None. `content` takes the place of the whole content; the other names
-        are fields of it, and one that is set to None is set to None.
+        A falsy sender or recipient keeps the old one, and so does Broadcast, which stands for None. `content` takes the
+        place of the whole content; the other names are fields of it, and one that is set to None is set to None.
 
         Raises:
             KindFixed: kind, role or type; that would be another message (D-033).

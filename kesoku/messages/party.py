@@ -106,8 +106,8 @@ def party(value: Any) -> Party:
         return BROADCAST
     if isinstance(value, str):
         return _ROLES.get(value) or _from_text(value)
-    if isinstance(value, Party):
-        return value
+    if isinstance(value, Party):  # one that somebody made by hand may be called like a role, or be written like a UUID
+        return value if value is UNADDRESSED else party(value.plain())
     if isinstance(value, UUID):
         return Direct(value)
     identity = _uuid(getattr(value, "id", None))

@@ -67,9 +67,7 @@ class PromptContent(DialogueContent):
         try:
             self._structured()
         except Exception as error:
-            raise FormatBroken(
-                response_format=self.response_format, structure=self.structure, error=error
-            ) from error
+            raise FormatBroken(response_format=self.response_format, structure=self.structure, error=error) from error
 
     def _is_plain(self) -> bool:
         """Whether there is nothing but text: the common case, and the one that must be quick."""

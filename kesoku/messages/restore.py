@@ -110,7 +110,8 @@ def _kind(row: Mapping[str, Any], envelope: Mapping[str, Any]) -> tuple[str, str
         return cls.kind, derived[1] if derived else "relay"
     found = kind_of_row(row)
     if named or found is None:
-        why = f"the kind {named!r} is unknown" if named else "no class has this role and type"
+        roles = f"no class has this role and type, {row.get('role')!r} and {row.get('type')!r}"
+        why = f"the kind {named!r} is unknown" if named else roles
         raise _ambiguous(row, why)
     return found
 

@@ -3,6 +3,7 @@
 from sqlalchemy import case, delete, func, select, update
 
 from kesoku.messages.hook_failure import HookFailure
+from kesoku.store.cell import int_or, int_or_none
 from kesoku.store.engine import Link, Row, plain
 from kesoku.store.hook_tables import hook_failures
 from kesoku.store.statement import Statement, insert_into, param
@@ -12,6 +13,8 @@ _FAILURE = (_f.hook, _f.event_seq, _f.message_id, _f.attempts, _f.next_at, _f.er
 _CHANGING = ("attempts", "next_at", "error", "at")
 _mine = _f.hook == param("name")
 _is_given_up = _f.next_at.is_(None)
+_names_an_event = func.typeof(_f.event_seq) == "integer"
+"""A row whose key is damaged can neither be tried nor forgotten; it is counted, and keeps nobody up."""
 
 PUT = Statement(
     insert_into(hook_failures).on_conflict_do_update(
@@ -21,12 +24,15 @@ PUT = Statement(
 FORGET = Statement(delete(hook_failures).where(_mine, _f.event_seq == param("seq")))
 DUE = Statement(
     select(*_FAILURE)
-    .where(_mine, _f.next_at.is_not(None), _f.next_at <= param("until"))
+    .where(_mine, _names_an_event, _f.next_at.is_not(None), _f.next_at <= param("until"))
     .order_by(_f.next_at, _f.event_seq)
     .limit(param("limit"))
 )
 OF_HOOK = Statement(
-    select(*_FAILURE).where(_mine).order_by(_is_given_up, _f.next_at, _f.event_seq).limit(param("limit"))
+    select(*_FAILURE)
+    .where(_mine, _names_an_event)
+    .order_by(_is_given_up, _f.next_at, _f.event_seq)
+    .limit(param("limit"))
 )
 COUNT = Statement(select(func.count(_f.next_at), func.count()).where(_mine))
 RETRY = Statement(
@@ -82,8 +88,8 @@ def _failure_of(row: Row) -> HookFailure:
         hook=plain(hook),
         event_seq=event_seq,
         message_id=plain(message_id),
-        attempts=attempts,
-        next_at=next_at,
+        attempts=int_or(attempts, 1),
+        next_at=int_or_none(next_at),
         error=plain(error),
-        at=at,
+        at=int_or(at),
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kesoku.errors import ProgressionReserved, ProgressionUnknown, ProjectionRefused, SelectionInvalid
+from kesoku.errors import FieldMistyped, ProgressionReserved, ProgressionUnknown, ProjectionRefused, SelectionInvalid
 from kesoku.history.history import History
 from kesoku.history.progression import Progression
 from kesoku.messages.message import Message
@@ -185,6 +185,10 @@ def test_orders_that_do_not_exist_are_not_selected() -> None:
         history.select("nope")
     with pytest.raises(SelectionInvalid, match="gone"):
         history.select(["gone"])
+    with pytest.raises(SelectionInvalid, match="not in this session: 5"):
+        history.select([5])  # type: ignore[list-item]
+    with pytest.raises(FieldMistyped, match="progressions of a history takes a mapping, not list"):
+        History.from_dict({"messages": [], "progressions": []})
     with pytest.raises(ProgressionReserved):
         history.name_progression("main", [])
     assert len(history.progression) == 1

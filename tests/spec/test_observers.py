@@ -335,3 +335,38 @@ async def test_who_is_cancelled_while_an_observer_is_awaited_leaves_the_message(
     with pytest.raises(asyncio.CancelledError):
         await task
     assert list(history) == [added]
+
+
+class Stops(BaseException):
+    """What is no Exception, such as an order to end the process."""
+
+
+@pytest.mark.parametrize("stops", [Stops(), SystemExit(3), asyncio.CancelledError()], ids=repr)
+async def test_whatever_an_observer_raises_the_others_are_told(stops: BaseException) -> None:
+    def fails(_: Message) -> None:
+        raise stops
+
+    last = Told()
+    history = History(on_added=[fails, last])
+    with pytest.raises(type(stops)):
+        history.add(message=(one := prompt("one")))
+    with pytest.raises(type(stops)):
+        await history.a_add(message=(two := prompt("two")))
+    assert list(history) == last.messages == [one, two]
+
+
+class Owed:
+    """Something to be awaited that is no coroutine."""
+
+    def __await__(self) -> Any:
+        raise AssertionError("nobody awaits it")
+
+
+async def test_what_a_plain_function_leaves_to_be_awaited_is_a_failure_unless_it_runs_by_itself() -> None:
+    history = History(on_added=[lambda _: Owed()])
+    with pytest.raises(ObserverAsync):
+        history.add(message=prompt())
+    running = asyncio.get_running_loop().create_future()
+    history.on_added[:] = [lambda _: running]
+    assert history.add(message=prompt("two")) in history
+    running.cancel()

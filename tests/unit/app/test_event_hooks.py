@@ -10,7 +10,7 @@ import pytest
 from kesoku.app.event_hooks import hook_of
 from kesoku.app.hook_check import examine
 from kesoku.config import Config, Loaded
-from kesoku.config.schema import HookTable
+from kesoku.config.schema import Entry, HookTable
 from kesoku.hooks.command import CommandTarget
 from kesoku.hooks.hook import EventHook
 from kesoku.hooks.http import HttpTarget
@@ -50,7 +50,8 @@ async def found(folder: Path, table: HookTable, *failures: HookFailure) -> Findi
     for failure in failures:
         async with await SqlStore.open(database) as store:
             await store.write(lambda tx, failure=failure: tx.hooks.put(failure))  # type: ignore[misc]
-    config = Config(hooks=(table,))
+    bots = {name: Entry(type="offline", settings=None) for name in ("room", "discord")}
+    config = Config(hooks=(table,), adapters=bots)
     loaded = Loaded(config=config, warnings=(), path=folder / "config.toml", secrets=frozenset())
     (finding,) = await examine(loaded, database)
     return finding
@@ -84,3 +85,16 @@ async def test_doctor_counts_what_waits_and_what_was_given_up(tmp_path: Path) ->
 async def test_doctor_says_nothing_of_hooks_where_the_database_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "kesoku.db").write_text("Dear diary, " * 999, encoding="utf-8")
     assert (await found(tmp_path, COMMAND)).severity is Severity.OK
+
+
+@pytest.mark.parametrize("narrowed", [{"bots": ("romm",)}, {"channels": ("romm:1",)}], ids=["bots", "channels"])
+async def test_doctor_names_a_bot_that_does_not_exist(tmp_path: Path, narrowed: dict[str, tuple[str, ...]]) -> None:
+    finding = await found(tmp_path, HookTable(name="ops", url="http://x/", **narrowed))  # type: ignore[arg-type]
+    assert finding.severity is Severity.WARNING
+    assert finding.text == "it hears of nothing from romm: no bot is called so"
+    assert finding.fix == "the bots of this config are room, discord, cli, agent"
+
+
+async def test_the_terminal_and_agents_need_no_config(tmp_path: Path) -> None:
+    table = HookTable(name="ops", url="http://x/", bots=("cli", "agent"), channels=("cli:cli", "agent:x"))
+    assert (await found(tmp_path, table)).severity is Severity.OK

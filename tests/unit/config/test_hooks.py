@@ -62,6 +62,15 @@ WRONG: dict[str, tuple[str, str]] = {
     "headers of a command": ('[[hooks]]\nname = "x"\ncommand = ["x"]\nheaders = { A = "b" }', "headers go with url"),
     "a header of two lines": (f'{POST}headers = {{ A = "b\\nc" }}', "values of printable ASCII"),
     "true for a number": (f"{POST}attempts = true", "hooks.0.attempts: must be a number"),
+    "an address with a space": ('[[hooks]]\nname = "x"\nurl = "http://h /x"', "begins with http://"),
+    "an address of two lines": ('[[hooks]]\nname = "x"\nurl = "http://h/\\nx"', "begins with http://"),
+    "an address that is read in two ways": ('[[hooks]]\nname = "x"\nurl = "http://h\\\\@i/"', "begins with http://"),
+    "a program without a name": ('[[hooks]]\nname = "x"\ncommand = [""]', "a program, and its arguments, without NUL"),
+    "a NUL in an argument": ('[[hooks]]\nname = "x"\ncommand = ["x", "\\u0000"]', "without NUL"),
+    "a header that is not theirs": (
+        f'{POST}headers = {{ Content-Length = "5" }}',
+        "no Content-Length: it says how long",
+    ),
     "no attempt": (f"{POST}attempts = 0", "hooks.0.attempts"),
 }
 

@@ -14,13 +14,17 @@ from kesoku.errors import ServedElsewhere
 from kesoku.hooks.call import Call
 from kesoku.hooks.filter import Filter
 from kesoku.hooks.hook import EventHook
+from kesoku.hooks.pace import Pace
 from kesoku.hooks.room import EventHooks
 from kesoku.hooks.standing import Standing, standing
 from kesoku.messages.hook_failure import HookFailure
 from kesoku.messages.record import Address
-from kesoku.testing.clock import settle
+from kesoku.testing.clock import VirtualClock, settle
+from kesoku.testing.faulty_store import FaultyStore
 from kesoku.testing.gateway_harness import GatewayHarness
 from kesoku.testing.memory import MemoryStore
+
+USUAL = Pace()
 
 
 @dataclass
@@ -101,7 +105,9 @@ class Bench(GatewayHarness):
     """A gateway, and processes that run hooks."""
 
     def __init__(self) -> None:
-        super().__init__(MemoryStore(rerun=True))
+        clock = VirtualClock()
+        self.faults = FaultyStore(MemoryStore(rerun=True), clock)
+        super().__init__(self.faults, clock=clock)
         self.target = RecordingTarget()
         self._taken: dict[Address, SharedKeys] = {}
         self._processes: list[Process] = []
@@ -110,7 +116,7 @@ class Bench(GatewayHarness):
         wants = Filter(events=events or ("prompt", "answer", "error"))
         return EventHook(name=name, wants=wants, target=target or self.target, **settings)
 
-    async def run(self, *hooks: EventHook, secrets: Iterable[str] = ()) -> Process:
+    async def run(self, *hooks: EventHook, secrets: Iterable[str] = (), pace: Pace = USUAL) -> Process:
         """Start a process."""
         keys = SharedKeys(self._taken)
         room = EventHooks(
@@ -120,6 +126,7 @@ class Bench(GatewayHarness):
             clock=self.clock,
             keys=keys,
             secrets=secrets,
+            pace=pace,
         )
         await room.begin()
         process = Process(hooks=room, keys=keys, task=asyncio.create_task(room.run()))

@@ -20,8 +20,8 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-async def run(folder: Path, *command: str, timeout: float = 30, **environment: str) -> None:
-    target = CommandTarget(command, cwd=folder, environment=minimal(os.environ) | environment, timeout=timeout)
+async def run(folder: Path, *command: str, timeout: float = 30, grace: float = 5) -> None:
+    target = CommandTarget(command, cwd=folder, environment=minimal(os.environ), timeout=timeout, grace=grace)
     await target.send(CALL)
     await target.aclose()
 
@@ -95,7 +95,21 @@ async def test_a_command_that_is_cancelled_is_gone_with_all_that_it_started(tmp_
         os.kill(int(file.read_text()), 0)
 
 
-async def test_a_command_without_an_end_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kesoku.hooks.command._GRACE", 0.0)
+ENDLESS: dict[str, str] = {
+    "one that waits": "exec sleep 987",
+    "one that takes no orders": "trap '' TERM INT HUP; while :; do sleep 0.01; done",
+    "one that went into the background": "setsid sleep 987 & wait",
+    "one that complains without an end": "while :; do echo help >&2; done",
+}
+
+
+@pytest.mark.parametrize("script", ENDLESS.values(), ids=ENDLESS)
+async def test_a_command_without_an_end_is_stopped(tmp_path: Path, script: str) -> None:
     with pytest.raises(HookLate):
-        await run(tmp_path, "sleep", "987", timeout=0.2)
+        await run(tmp_path, "sh", "-c", script, timeout=0.2, grace=0.0)
+
+
+async def test_what_a_command_leaves_behind_is_gone_when_it_has_succeeded(tmp_path: Path) -> None:
+    await run(tmp_path, "sh", "-c", "setsid sleep 987 >/dev/null 2>&1 & echo $! > pid")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)

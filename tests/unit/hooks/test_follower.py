@@ -1,15 +1,15 @@
 """What a hook hears of, how often, and what happens when it fails, hangs or dies."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from kesoku.errors import HookRefused, HookUnreachable, StoreCorrupt
+from kesoku.hooks.pace import Pace
 from kesoku.messages.enums import MessageStatus
 from kesoku.testing.clock import START
+from kesoku.testing.faulty_store import StoreFault
 
 from .conftest import Bench, RecordingTarget, text_of
 
@@ -279,15 +279,9 @@ async def test_the_end_does_not_wait_for_a_hook_that_runs_elsewhere(bench: Bench
 
 
 async def test_a_hook_that_broke_down_begins_again(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    read, broken = bench.store.read, [StoreCorrupt(path="x", reason="for a moment")]
-
-    async def failing(operation: Callable[[Any], Any]) -> Any:
-        if broken:
-            raise broken.pop()
-        return await read(operation)
-
+    corrupt = StoreFault(error=lambda: StoreCorrupt(path="x", reason="for a moment"), reads=True)
     process = await bench.run()
-    bench.store.read = failing  # type: ignore[method-assign]
+    bench.faults.script("Follower._due", corrupt)
     await bench.clock.advance(1)
     await bench.settled()
     assert "hook ops broke down" in caplog.text
@@ -298,11 +292,8 @@ async def test_a_hook_that_broke_down_begins_again(bench: Bench, caplog: pytest.
     assert not process.task.done()
 
 
-async def test_the_cursor_of_a_hook_that_hears_of_nothing_is_stored_now_and_then(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kesoku.hooks.follower._PASSED", 10)
-    await bench.run(bench.hook("ops", "summary"))
+async def test_the_cursor_of_a_hook_that_hears_of_nothing_is_stored_now_and_then(bench: Bench) -> None:
+    await bench.run(bench.hook("ops", "summary"), pace=Pace(passed=10))
     for number in range(11):
         await bench.say(str(number))
     await bench.settled()

@@ -1,7 +1,9 @@
 """Posting to a real server on the loopback interface."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -160,3 +162,58 @@ async def test_a_server_that_hangs_up_gave_no_answer(no_proxy: None) -> None:
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(HookUnreachable):
             await post(f"http://127.0.0.1:{port}/")
+
+
+@asynccontextmanager
+async def answering(*pieces: bytes) -> AsyncIterator[str]:
+    """The address of a server that says these things to whoever posts, and hangs up when there is nothing more."""
+    done = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        for piece in pieces:
+            if piece == HANGS:
+                await done.wait()
+            else:
+                writer.write(piece)
+        with suppress(ConnectionError):
+            await writer.drain()
+            writer.close()
+            await writer.wait_closed()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        done.set()
+
+
+HANGS = b"(nothing more, and no end)"
+OK = b"HTTP/1.1 200 OK\r\n"
+BOMB = gzip.compress(b"x" * 30_000_000)
+RESTS: dict[str, tuple[bytes, ...]] = {
+    "is cut short": (OK + b"Content-Length: 10\r\n\r\nabc",),
+    "never comes": (OK + b"Content-Length: 10\r\n\r\nabc", HANGS),
+    "is said to be longer than it may be": (OK + b"Content-Length: 10000000000\r\n\r\nabc",),
+    "never ends": (OK + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", HANGS),
+    "cannot be unpacked": (OK + b"Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",),
+    "unpacks to far more": (OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB), BOMB),
+}
+
+
+@pytest.mark.parametrize("pieces", RESTS.values(), ids=RESTS)
+async def test_a_success_stays_one_whatever_its_body_is(no_proxy: None, pieces: tuple[bytes, ...]) -> None:
+    async with asyncio.timeout(4), answering(*pieces) as url:
+        await post(url)
+
+
+NONSENSE: dict[str, tuple[bytes, ...]] = {
+    "no HTTP": (b"220 mail.example.org ESMTP\r\n",),
+    "a head without an end": (OK + b"X: " + b"x" * 200_000,),
+    "a length that is none": (OK + b"Content-Length: many\r\n\r\n",),
+}
+
+
+@pytest.mark.parametrize("pieces", NONSENSE.values(), ids=NONSENSE)
+async def test_nonsense_is_no_answer(no_proxy: None, pieces: tuple[bytes, ...]) -> None:
+    async with answering(*pieces) as url:
+        with pytest.raises(HookUnreachable):
+            await post(url)

@@ -1,6 +1,7 @@
 """Where a hook stands, as it is kept."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -37,3 +38,27 @@ async def test_the_last_success_is_remembered_through_failures(store: MemoryStor
     await store.write(lambda tx: advance(tx, "ops", cursor=2))
     assert await store.read(lambda tx: standing(tx, "ops")) == Standing(cursor=2, succeeded_at=7)
     assert await store.read(lambda tx: standing(tx, "other")) is None
+
+
+DAMAGED: dict[str, Any] = {
+    "no mapping": [1],
+    "no cursor": {"succeeded_at": 7},
+    "a cursor that is no number": {"cursor": "1"},
+    "a cursor behind the end of the log": {"cursor": 99},
+    "a cursor before its beginning": {"cursor": -1},
+}
+
+
+@pytest.mark.parametrize("entry", DAMAGED.values(), ids=DAMAGED)
+async def test_a_hook_whose_place_is_damaged_begins_at_the_end_of_the_log_and_says_so(
+    store: MemoryStore, caplog: pytest.LogCaptureFixture, entry: Any
+) -> None:
+    await store.write(lambda tx: tx.state.set("hooks", "ops", entry))
+    assert (await store.write(lambda tx: begin(tx, "ops"))).cursor == 2
+    assert "where hook ops stands is damaged" in caplog.text
+    assert await store.read(lambda tx: standing(tx, "ops")) == Standing(cursor=2)
+
+
+async def test_a_damaged_time_of_the_last_success_is_none(store: MemoryStore) -> None:
+    await store.write(lambda tx: tx.state.set("hooks", "ops", {"cursor": 1, "succeeded_at": "yesterday"}))
+    assert await store.write(lambda tx: begin(tx, "ops")) == Standing(cursor=1)
