@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kesoku.errors import PluginBroken, PluginConflict, PluginError, PluginUnknown
 
@@ -29,12 +29,12 @@ HOOKS = "kesoku.hooks"
 
 def names(group: str) -> tuple[str, ...]:
     """What is installed in `group`, sorted. Imports none of it."""
-    return tuple(sorted(_installed(tuple(sys.path)).select(group=group).names))
+    return tuple(sorted(_installed(group=group).names))
 
 
 def find(group: str, name: str) -> object:
     """Import one extension. Raises PluginUnknown, PluginConflict or PluginBroken."""
-    found = tuple(_installed(tuple(sys.path)).select(group=group, name=name))
+    found = tuple(_installed(group=group, name=name))
     if not found:
         raise PluginUnknown(group=group, name=name, known=names(group))
     if len(found) > 1:
@@ -66,13 +66,19 @@ def load(group: str, report: Callable[[PluginError], None] | None = None) -> dic
 
 def unfit(group: str, name: str, reason: str) -> PluginBroken:
     """The error for an extension that imports, but is the wrong thing: the caller knows what the right thing is."""
-    (entry,) = _installed(tuple(sys.path)).select(group=group, name=name)
+    (entry,) = _installed(group=group, name=name)
     return _broken(entry, reason)
 
 
+def _installed(**which: str) -> EntryPoints:
+    found: EntryPoints = _all(tuple(sys.path)).select(**which)
+    return found
+
+
 @cache
-def _installed(path: tuple[str, ...]) -> EntryPoints:
-    """Every entry point on this `sys.path`: to read them all takes 7 ms, and a start asks six times."""
+def _all(path: tuple[str, ...]) -> Any:
+    """Every entry point on this `sys.path`: to read them takes 7 ms, and a start asks six times. Python 3.11 gives
+    another type than later ones, with the same `select`."""
     return entry_points()
 
 

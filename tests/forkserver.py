@@ -19,12 +19,14 @@ from pexpect.pty_spawn import ptyprocess
 
 _SET_CHILD_SUBREAPER = 36
 _PARENT = r"""
-import fcntl, importlib, json, os, runpy, signal, socket, sys, termios
-MODULES = ("kesoku.cli.chat", "kesoku.cli.run", "kesoku.cli.doctor", "kesoku.llm.offline", "kesoku_cli.terminal")
-MODULES += ("google.genai",)
+import atexit, fcntl, gc, importlib, json, os, runpy, signal, socket, sys, termios, threading
+MODULES = ("kesoku.cli.chat", "kesoku.cli.run", "kesoku.cli.doctor", "kesoku.llm.offline", "kesoku.llm.gemini")
+MODULES += ("kesoku_cli.manifest", "kesoku_cli.adapter", "kesoku_cli.lines", "kesoku_cli.terminal", "google.genai")
 for name in MODULES:
     importlib.import_module(name)
 from kesoku.cli.main import run
+gc.collect()
+gc.freeze()  # else each fork looks through all of it, and copies it by that
 
 def serve(line):
     while True:
@@ -59,10 +61,27 @@ sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(":"))
 sys.argv[:] = request["args"]
 for number, name in enumerate(("stdin", "stdout", "stderr")):
     setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8"))
-if sys.argv[0].endswith(".py"):
-    runpy.run_path(sys.argv[0], run_name="__main__")
-else:
-    run()
+
+def end(code):  # as the interpreter does, but for taking every module apart, which is a third of a short process
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    gc.collect()  # what was forgotten complains here
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.flush()
+    os._exit(code)
+
+try:
+    if sys.argv[0].endswith(".py"):
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    else:
+        run()
+except SystemExit as error:
+    if isinstance(error.code, int):
+        try:
+            end(error.code)
+        except OSError:
+            pass  # the interpreter knows what to say of a stream that takes no more
+    raise
 """
 
 

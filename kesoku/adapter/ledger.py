@@ -89,9 +89,15 @@ class Ledger:
         """Move the message itself; None if it was moved before, or cannot get there (a thought that was refused)."""
         return await self._store.write(lambda tx: self._closed(tx, record, to, reason))
 
-    async def edit(self, live: Delivery) -> None:
-        """Store what a live message shows now."""
-        await self._store.write(lambda tx: tx.deliveries.edit(live))
+    async def edit(self, live: Delivery, *, shown: Delivery) -> None:
+        """Store what a live message shows in the place of what it has `shown`, unless somebody overwrote that: its
+        words may have been redacted."""
+
+        def operation(tx: Transaction) -> None:
+            if any(each.hash == shown.hash for each in tx.deliveries.of(live.message_id, live.purpose)):
+                tx.deliveries.edit(live)
+
+        await self._store.write(operation)
 
     async def forget(self, live: Delivery) -> None:
         """A live message is gone."""

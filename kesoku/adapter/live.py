@@ -200,8 +200,9 @@ class LiveBoard:
         call = edits.edit(bar.address, shown.platform_ids[0], drawing)
         await within(self._clock, self._policy.send_timeout, call)
         bar.shown = encode(drawing)
-        bar.row = replace(shown, body=bar.shown, hash=hashlib.sha256(bar.shown.encode()).hexdigest())
-        await self._ledger.edit(bar.row)
+        edited = replace(shown, body=bar.shown, hash=hashlib.sha256(bar.shown.encode()).hexdigest())
+        await self._ledger.edit(edited, shown=shown)
+        bar.row = edited
 
     async def _leave(self, bar: _Bar, end: TurnEnd) -> None:
         for each in await retry("close a live status", lambda: self._rows(bar), sleep=self._clock.sleep):

@@ -54,7 +54,6 @@ def registry(
             *Redact(store=store, clock=clock, folder=staging.folder).commands(),
         ),
         "Other conversations": Mail(store=store, clock=clock).commands(),
+        "Event hooks": (HookCommand(hooks, store=store, clock=clock).command(),),
     }
-    if hooks:
-        more["Event hooks"] = (HookCommand(hooks, store=store, clock=clock).command(),)
     return Registry(conversation.commands(more))

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from kesoku.cli.import_file import rows
-from kesoku.errors import FileRefused, MessageTaken, SessionTaken, SeveralSessions
-from kesoku.messages.imported import Imported, imported, linked, unfiled
+from kesoku.errors import AmbiguousRow, FileRefused, MessageTaken, SessionTaken, SeveralSessions
+from kesoku.messages.import_order import in_order, linked
+from kesoku.messages.imported import Imported, imported, unfiled
+from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Record
 from kesoku.messages.redaction import is_redacted
 from kesoku.ports import Transaction
@@ -75,7 +77,7 @@ def read(paths: Sequence[Path], target: Target, folder: Callable[[str], Path]) -
                 first = f"row {before.number}" + ("" if before.path == found.path else f" of {before.path}")
                 why = f"the id {found.record.id} stands in {first} too, where it says something else"
                 raise FileRefused(path=path, row=number, why=why)
-    plan.rows = _moved(linked(plan.rows), target)
+    plan.rows = _moved(in_order(plan.rows), target)
     return plan
 
 
@@ -89,7 +91,7 @@ def check(tx: Transaction, plan: Plan, target: Target) -> None:
         ids.setdefault(row.record.session_id, set()).add(row.record.id)
     new = [row for row in plan.rows if not _is_present(tx, row)]
     plan.present += len(plan.rows) - len(new)
-    plan.rows = _fitting(tx, plan, new)
+    plan.rows = linked(_fitting(tx, plan, new))
     for session_id in dict.fromkeys(row.record.session_id for row in plan.rows):
         if session_id != target.session_id:
             stored = {each.id for each in tx.messages.session(session_id)}
@@ -97,14 +99,22 @@ def check(tx: Transaction, plan: Plan, target: Target) -> None:
                 raise SessionTaken(session_id=session_id, own=own)
 
 
+def _why(error: Exception) -> str:
+    match error:
+        case AmbiguousRow():
+            return error.why
+        case RecursionError():
+            return "it is nested too deeply"
+    return str(error)
+
+
 def _row(plan: Plan, path: Path, number: int, row: Mapping[str, Any]) -> Imported | None:
     try:
         found = imported(row, path=str(path), number=number, origin=path.name)
         body_of(found.record.message)
     except (*UNREADABLE, OverflowError) as error:
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        id_ = row.get("id")
-        plan.refused.append(Refused(path=str(path), number=number, id=None if id_ is None else str(id_), why=why))
+        id_ = None if row.get("id") is None else str(row["id"])
+        plan.refused.append(Refused(path=str(path), number=number, id=id_, why=_why(error)))
         return None
     return found
 
@@ -145,12 +155,19 @@ def _is_present(tx: Transaction, row: Imported) -> bool:
     taken: dict[str, Any] = {"path": row.path, "row": row.number, "message_id": stored.id}
     if stored.session_id != row.record.session_id:
         raise MessageTaken(**taken, why=f"in the conversation {stored.session_id}")
-    said = canonical(message)
-    if said == canonical(stored.message) or is_redacted(stored.message):
+    said = _words(message)
+    if said == _words(stored.message) or is_redacted(stored.message):
         return True
-    if said not in map(canonical, tx.archive.versions(stored.id)):
+    if said not in map(_words, tx.archive.versions(stored.id)):
         raise MessageTaken(**taken, why="and says something else")
     return True
+
+
+def _words(message: Message) -> object:
+    """What a message says; of a call without its result, which may come later."""
+    if message.kind != "tool_call":
+        return canonical(message)
+    return canonical(replace(message, content=replace(message.content, response_id=None), version=1))
 
 
 def _fitting(tx: Transaction, plan: Plan, new: Iterable[Imported]) -> list[Imported]:

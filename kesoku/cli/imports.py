@@ -8,8 +8,10 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from kesoku.adapter.staging import Staging
@@ -20,7 +22,7 @@ from kesoku.cli.settings import logged, settings
 from kesoku.messages.freeze import thaw
 from kesoku.messages.imported import Imported
 from kesoku.messages.lifecycle import IMPORTER
-from kesoku.messages.record import Address, Post
+from kesoku.messages.record import Address, Post, Record
 from kesoku.ports import Store, Transaction
 from kesoku.render import visible
 from kesoku.store import SqlStore
@@ -33,17 +35,18 @@ _SHOWN = 20
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import; exit code 1 if rows were refused."""
+    """Import; exit code 1 if rows were refused, 65 if all were."""
     loaded = settings(options.config)
     place = Place.of(loaded.config, os.environ)
     with logged(loaded, default=None):
         target = Target(session_id=options.session, address=_address(options.channel))
         plan = read([Path(each) for each in options.files], target, Staging(place.staging).folder)
-        if not options.dry_run or place.database.exists():
-            place.prepare()
-            asyncio.run(_imported(place, plan, target, dry=options.dry_run, patience=loaded.config.store.busy_seconds))
+        with _database(place, dry=options.dry_run) as path:
+            asyncio.run(_imported(path, plan, target, dry=options.dry_run, patience=loaded.config.store.busy_seconds))
     print(_as_json(plan, dry=options.dry_run) if options.json else "\n".join(_report(plan, dry=options.dry_run)))
-    return Exit.FAILED if plan.refused else Exit.OK
+    if plan.refused:
+        return Exit.FAILED if plan.rows or plan.present else Exit.BAD_DATA
+    return Exit.OK
 
 
 def _address(given: str | None) -> Address | None:
@@ -51,8 +54,19 @@ def _address(given: str | None) -> Address | None:
     return Address(chatbot_id=bot, channel_id=channel) if given else None
 
 
-async def _imported(place: Place, plan: Plan, target: Target, *, dry: bool, patience: float) -> None:
-    async with await SqlStore.open(place.database, patience=patience) as store:
+@contextmanager
+def _database(place: Place, *, dry: bool) -> Iterator[Path]:
+    """The database; for a dry run where there is none, an empty one that is gone afterwards."""
+    if place.database.exists() or not dry:
+        place.prepare()
+        yield place.database
+    else:
+        with TemporaryDirectory() as folder:
+            yield Path(folder) / "empty.db"
+
+
+async def _imported(path: Path, plan: Plan, target: Target, *, dry: bool, patience: float) -> None:
+    async with await SqlStore.open(path, patience=patience) as store:
         await store.read(lambda tx: check(tx, plan, target))
         if not dry:
             await _stored(store, plan.rows, target)
@@ -82,11 +96,21 @@ def _put(tx: Transaction, rows: Sequence[Imported], at: int) -> None:
             round=record.round,
             status=record.status,
         )
-        tx.messages.insert(post, session_id=record.session_id, at=at, actor=IMPORTER)
+        mark = record.superseded_turn
+        tx.messages.insert(post, session_id=record.session_id, at=at, superseded_turn=mark, actor=IMPORTER)
         if record.superseded_by is not None:
             tx.messages.supersede(record.id, by=record.superseded_by)
+        elif record.kind == "tool_result":
+            _link(tx, record, at)
         if record.turn_id is not None and (metrics := record.facts.get("turn_metrics")):
             tx.steps.set_metrics(record.turn_id, thaw(metrics))
+
+
+def _link(tx: Transaction, result: Record, at: int) -> None:
+    """Let a call name its result that was imported before there was one."""
+    call = tx.messages.get(result.parent_id or "")
+    if call is not None and call.message.content.response_id is None:
+        tx.messages.rewrite(call.message.update(response_id=result.id), actor=IMPORTER, at=at)
 
 
 def _bind(tx: Transaction, row: Imported, address: Address | None) -> None:

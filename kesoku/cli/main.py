@@ -103,7 +103,7 @@ _RUN = "Serve every adapter of the config file until SIGTERM or Ctrl-C, then fin
 _IMPORT = (
     "Take in conversations from files: those that /export raw wrote, rows of other databases as a JSON array, as an "
     "object with `records`, or as one JSON object a line. Nothing of it is answered or sent. The same file twice "
-    "changes nothing. Exit code 1 if rows were refused, 65 if nothing could be imported."
+    "changes nothing. Exit code 1 if some rows were refused, 65 if nothing could be imported."
 )
 _DOCTOR = (
     "Check config, database, every model and every adapter, and say how to fix what is wrong. A model is asked for a "

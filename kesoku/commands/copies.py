@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from kesoku.commands.here import given_to
 from kesoku.exchange.delivery import derived_id
+from kesoku.exchange.kin import kin_of
 from kesoku.messages.message import Message
 from kesoku.messages.party import Direct
 from kesoku.messages.record import Record
@@ -32,13 +34,8 @@ class Copies:
     """The mail that it came from or went out as."""
     summaries: tuple[Record, ...] = ()
     """What was written in the place of it, in other words or in the same; no copies."""
-
-    @property
-    def files(self) -> frozenset[str]:
-        """Paths of the files that came or went along."""
-        contents = (each.message.content for each in self.records)
-        attached = (file for content in contents for file in getattr(content, "attachments", ()))
-        return frozenset(file.path for file in attached if file.path)
+    files: frozenset[str] = frozenset()
+    """Paths of the files that came or went along, with any version of a message."""
 
 
 def copies(tx: Transaction, record: Record) -> Copies:
@@ -46,9 +43,16 @@ def copies(tx: Transaction, record: Record) -> Copies:
     search = _Search(tx)
     search.follow([record.id])
     quoting, summaries = _behind(tx, tuple(search.records.values()))
-    search.follow(quoting)
-    records = sorted(search.records.values(), key=lambda each: each.seq)
-    return Copies(records=tuple(records), mail=tuple(search.mail.values()), summaries=summaries)
+    # What else they quote, and what they were made of, is somebody else's.
+    found = {**{each.id: each for each in quoting}, **search.records}
+    records = sorted(found.values(), key=lambda each: each.seq)
+    files = frozenset(_files(tx, records))
+    return Copies(records=tuple(records), mail=tuple(search.mail.values()), summaries=summaries, files=files)
+
+
+def _files(tx: Transaction, records: Iterable[Record]) -> Iterator[str]:
+    for body in (body for each in records for body in tx.archive.versions(each.id)):
+        yield from (file.path for file in getattr(body.content, "attachments", ()) if file.path)
 
 
 class _Search:
@@ -76,6 +80,7 @@ class _Search:
         if record is not None:
             self.records[id_] = record
             todo += [*_named_by(record.message), *_parts(tx, record), *_asking(tx, record), *_ordered(tx, record)]
+            todo += _beside(tx, record)
         if record is None and letter is None:
             return []
         return [*todo, *tx.archive.naming(id_), *(each.id for each in tx.archive.letters(id_))]
@@ -94,6 +99,13 @@ def _ordered(tx: Transaction, record: Record) -> Iterator[str]:
         yield from (
             each.id for each in tx.messages.session(derived_id(record.id), limit=2) if each.kind == "user_prompt"
         )
+
+
+def _beside(tx: Transaction, record: Record) -> list[str]:
+    """What an agent read, thought and said with it: nobody can enter its conversation to look there."""
+    if kin_of(tx, record.session_id) is None:
+        return []
+    return [each.id for each in tx.messages.turn(record.turn_id or record.id)]
 
 
 def _written(tx: Transaction, letter: Message) -> list[str]:
@@ -138,17 +150,17 @@ def _asking(tx: Transaction, record: Record) -> list[str]:
     return [notice] if isinstance(notice, str) else []
 
 
-def _behind(tx: Transaction, records: Sequence[Record]) -> tuple[list[str], tuple[Record, ...]]:
+def _behind(tx: Transaction, records: Sequence[Record]) -> tuple[list[Record], tuple[Record, ...]]:
     """What stands behind messages in their conversations: notices that quote one, as replies to commands do, or export
     it; and summaries of one."""
-    quoting, summaries = list[str](), list[Record]()
+    quoting, summaries = list[Record](), list[Record]()
     ids = {each.id for each in records}
     for session_id in {each.session_id for each in records}:
-        here = [each for each in records if each.session_id == session_id and each.kind != "notice"]
+        here = [each for each in records if each.session_id == session_id]
         said = {word for each in here for body in tx.archive.versions(each.id) for word in _quotations(body)}
-        for later in tx.messages.session(session_id, after_n=min((each.session_n for each in here), default=2**62)):
+        for later in tx.messages.session(session_id, after_n=min(each.session_n for each in here)):
             if later.kind == "notice" and (_exports(later) or any(word in later.message.text for word in said)):
-                quoting.append(later.id)
+                quoting.append(later)
             if not ids.isdisjoint(getattr(later.message.source, "covered", ())):
                 summaries.append(later)
     return quoting, tuple(summaries)
@@ -159,9 +171,16 @@ def _exports(notice: Record) -> bool:
 
 
 def _quotations(message: Message) -> Iterator[str]:
-    """A text as it is quoted: whole, or its first words in one line; of a call also what it is given."""
-    given = (str(value) for value in getattr(message.content, "arguments", {}).values())
-    for text in (message.text, getattr(message.content, "summary", ""), *given):
-        for quoted in (text, printable_name(text, _WORDS)[:_FIRST]):
-            if len(quoted.strip()) >= _TELLING and quoted != REDACTED:
-                yield quoted
+    """A text as it is quoted: whole, or its first words in one line; of a call also what it is given. What is too short
+    to be known by itself is known by the marks around it. A notice is quoted by no list, and many begin alike."""
+    given = tuple(str(value) for value in getattr(message.content, "arguments", {}).values())
+    listed = (message.text, getattr(message.content, "summary", ""), given_to(message), *given)
+    for text in filter(str.strip, listed if message.kind != "notice" else ()):
+        words = printable_name(text, _WORDS)
+        yield from (quoted for quoted in (words[:_FIRST], f"`{words}`") if _tells(quoted))
+    yield from (text for text in (message.text, *given) if _tells(text))
+
+
+def _tells(quoted: str) -> bool:
+    marked = quoted.startswith("`") and len(quoted) > len("``")
+    return (marked or len(quoted.strip()) >= _TELLING) and quoted.strip("`") != REDACTED

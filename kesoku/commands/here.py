@@ -4,13 +4,18 @@ import re
 
 from kesoku.adapter.command import Invocation
 from kesoku.errors import NoConversation, NoSuchMessage, NotPossible
+from kesoku.messages.freeze import thaw
 from kesoku.messages.lifecycle import Session
+from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Record
 from kesoku.ports import Transaction
 from kesoku.render import printable_name
 
 _WORDS = 60
 """Columns of the first words of a message in a list."""
+_ARGUMENTS = 50
+"""Columns of what a call is given."""
+_PLAIN = re.compile(r"[^\W_]+(?:(?:[.,] | |[_.'-])[^\W_]+)*")
 _NUMBER = re.compile(r"#?([0-9]{1,9})")
 
 
@@ -39,16 +44,22 @@ def label(record: Record) -> str:
     return f"#{record.session_n}"
 
 
+def plain_name(text: str, limit: int = 64) -> str:
+    """A name in a sentence: as it is, or as code where Markdown or a platform would make something else of it."""
+    name = printable_name(text, limit)
+    return name if _PLAIN.fullmatch(name) else f"`{name}`"
+
+
 def what(record: Record) -> str:
     """What a message is, in words: `prompt of Ada`, `call of read_file`."""
     message = record.message
     match record.kind:
         case "user_prompt":
-            return f"prompt of {printable_name(message.author)}"
+            return f"prompt of {plain_name(message.author)}"
         case "tool_call":
-            return f"call of {printable_name(message.content.tool)}"
+            return f"call of {plain_name(message.content.tool)}"
         case "tool_result":
-            return f"result of {printable_name(message.content.tool)}"
+            return f"result of {plain_name(message.content.tool)}"
     return record.kind.replace("_", " ")
 
 
@@ -56,6 +67,12 @@ def first_words(record: Record) -> str:
     """The beginning of what a message says, in one line that Markdown leaves alone."""
     text = getattr(record.message.content, "summary", "") or text_of(record)
     return f"`{printable_name(text, _WORDS)}`" if text.strip() else "(no text)"
+
+
+def given_to(call: Message) -> str:
+    """What a call is given, as lists show it: in one line, and not the whole of it; empty for nothing."""
+    given = thaw(getattr(call.content, "arguments", {}))
+    return printable_name(", ".join(f"{name}={value!r}" for name, value in given.items()), _ARGUMENTS) if given else ""
 
 
 def text_of(record: Record) -> str:

@@ -6,20 +6,18 @@ from kesoku.adapter.command import Argument, Invocation
 from kesoku.agent.past import past
 from kesoku.agent.replay import Replay, replay
 from kesoku.agent.view import Viewer
-from kesoku.commands.here import label, message_here, session_here
+from kesoku.commands.here import given_to, label, message_here, plain_name, session_here
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import NotPossible
 from kesoku.history import History
-from kesoku.messages.freeze import thaw
 from kesoku.messages.kinds import ToolCall
 from kesoku.messages.lifecycle import Session
 from kesoku.messages.record import Record
 from kesoku.ports import Store, Transaction
-from kesoku.render import duration, printable_name
+from kesoku.render import duration
 
 _CALLS = 15
 """Calls that /tools lists, the latest ones."""
-_ARGUMENTS = 50
 
 
 class Look:
@@ -44,7 +42,7 @@ class Look:
         if answer is None:
             raise NotPossible(what="say it again", why="nothing was answered here yet")
         model = getattr(answer.source, "model", "")
-        by = f", {printable_name(model)}" if model else ""
+        by = f", {plain_name(model)}" if model else ""
         return f"{label(places[answer.id])}{by}:\n\n{answer.rendered}"
 
     async def tools(self, invocation: Invocation) -> str:
@@ -85,10 +83,10 @@ def _call(call: ToolCall, places: Mapping[str, Record]) -> str:
     answered = places.get(call.content.response_id or "")
     result = None if answered is None else answered.message
     mark = "⏳" if result is None else "✅" if result.content.success else "❌"
-    given = ", ".join(f"{name}={value!r}" for name, value in thaw(call.content.arguments).items())
+    given = given_to(call)
     took = "" if result is None else f", {duration(max(0.0, result.created_at - call.created_at))}"
-    arguments = f"`{printable_name(given, _ARGUMENTS)}`" if given else "no arguments"
-    return f"- {label(places[call.id])} {mark} {printable_name(call.content.tool)}, {arguments}{took}"
+    arguments = f"`{given}`" if given else "no arguments"
+    return f"- {label(places[call.id])} {mark} {plain_name(call.content.tool)}, {arguments}{took}"
 
 
 def _replayed(found: list[Replay], viewer: Viewer) -> Iterator[str]:

@@ -7,10 +7,10 @@ from uuid import UUID
 from kesoku.adapter.command import Argument, Invocation
 from kesoku.commands.here import session_here
 from kesoku.commands.registry import SlashCommand, command
-from kesoku.errors import CommandMisused, NoDeadLetter, NotPossible, OwnerUnknown
+from kesoku.errors import CommandMisused, NameInvalid, NoDeadLetter, NotPossible, OwnerUnknown
 from kesoku.exchange import Exchange
 from kesoku.exchange.announcement import announce
-from kesoku.exchange.kin import called, enrolled, is_desk, place_of
+from kesoku.exchange.kin import called, enrolled, is_desk, is_name, place_of
 from kesoku.messages import make
 from kesoku.messages.freeze import EMPTY, FrozenDict, thaw
 from kesoku.messages.lifecycle import Session
@@ -80,6 +80,8 @@ class Mail:
         return f"Announced in {len(done.destinations)} channel(s) of {done.sessions} conversation(s)."
 
     def _named(self, tx: Transaction, invocation: Invocation, name: str) -> str:
+        if not is_name(name):
+            raise NameInvalid(name=name)
         exchange = Exchange(tx.mail, now=self._clock.now)
         exchange.name(name, enrolled(tx, exchange, session_here(tx, invocation.address)))
         return f"Agents may write to this conversation as `{printable_name(name)}`."
@@ -166,7 +168,7 @@ def _last_answer(tx: Transaction, session: Session) -> tuple[str, FrozenDict]:
     record = next(answers, None)
     if record is None:
         raise NotPossible(what="relay the last answer", why="nothing was answered here yet")
-    files = [each.path or each.name for each in record.message.content.attachments]
+    files = [printable_name(each.name) for each in record.message.content.attachments]
     named = f"\n\nFiles: {', '.join(f'`{each}`' for each in files)}" if files else ""
     return f"{record.message.text}{named}", FrozenDict(relayed=record.id)
 

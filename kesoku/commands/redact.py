@@ -17,11 +17,14 @@ from kesoku.messages.redaction import is_redacted
 from kesoku.ports import Clock, Store, Transaction
 from kesoku.render import printable_name
 
+_SEARCHES = 3
+"""How often everything is searched, if somebody writes meanwhile; then what was found is overwritten."""
 Folder = Callable[[str], Path]
 """The folder in which the files of a session are kept."""
 _REST = (
-    "Not gone is what the platform already shows (delete it there), what the provider of the model was sent, and what "
-    "other messages took over from it: redact those too. Log files never had it."
+    "Not gone is what the platform already shows (delete it there), what the provider of the model and event hooks "
+    "were sent, and what other messages took over from it: redact those too. A log file has it only if an error quoted "
+    "it."
 )
 
 
@@ -31,6 +34,8 @@ class _Found:
     copies: Copies
     files: frozenset[str]
     """Those that no other message holds."""
+    head: int
+    """The last event that the search knew of."""
 
     @property
     def is_done(self) -> bool:
@@ -53,10 +58,7 @@ class Redact:
 
         Whoever wrote it may, and admins. Raises NotPossible.
         """
-        found = await self._store.read(lambda tx: self._found(tx, invocation))
-        actor, at = f"user:{invocation.principal.user_id}", self._clock.now()
-        wiped = await self._store.write(lambda tx: _wiped(tx, found, actor=actor, at=at))
-        removed, left = await asyncio.to_thread(self._remove, found)
+        found, wiped, removed, left = await self._overwritten(invocation)
         traces = left + await self._scrubbed(found.record)
         if found.is_done:
             return f"{label(found.record)} was redacted before. {traces}".strip()
@@ -65,6 +67,20 @@ class Redact:
             f"The summary {label(each)} was made of it, look at that too. " for each in found.copies.summaries
         )
         return f"{label(found.record)} is redacted. Overwritten: {gone}. {traces}{also}{_REST}"
+
+    async def _overwritten(self, invocation: Invocation) -> tuple[_Found, Wiped, int, str]:
+        """What was found and overwritten, how many files were deleted, and what is to be said of others."""
+        actor, at = f"user:{invocation.principal.user_id}", self._clock.now()
+        deleted = searches = 0
+        while True:
+            searches += 1
+            found = await self._store.read(lambda tx: self._found(tx, invocation))
+            # Files first: once the message is overwritten, nothing says any more which they were.
+            removed, left = await asyncio.to_thread(self._remove, found)
+            deleted += removed
+            wiped = await self._store.write(_wiping(found, last=searches == _SEARCHES, actor=actor, at=at))
+            if wiped is not None:
+                return found, wiped, deleted, left
 
     def _found(self, tx: Transaction, invocation: Invocation) -> _Found:
         record = message_here(tx, session_here(tx, invocation.address), str(invocation.arguments["message"]))
@@ -76,7 +92,7 @@ class Redact:
         mine = {each.id for each in everything.records}
         kept = everything.files.union(*(_sent(tx, each) for each in mine))
         files = frozenset(path for path in kept if mine.issuperset(tx.archive.holding(path)))
-        return _Found(record=record, copies=everything, files=files)
+        return _Found(record=record, copies=everything, files=files, head=tx.events.head())
 
     def _remove(self, found: _Found) -> tuple[int, str]:
         """Delete the files that were kept for these messages: how many there were, and what is to be said of others.
@@ -102,10 +118,16 @@ class Redact:
         return ""
 
 
-def _wiped(tx: Transaction, found: _Found, *, actor: str, at: int) -> Wiped:
-    """Overwrite everything that was found, unless a turn began meanwhile."""
-    _check_idle(tx, found.record, found.copies.records)
-    return wipe(tx, found.copies, actor=actor, at=at)
+def _wiping(found: _Found, *, last: bool, actor: str, at: int) -> Callable[[Transaction], Wiped | None]:
+    """Overwrite everything that was found, unless a turn began meanwhile; None if there may be more by now."""
+
+    def operation(tx: Transaction) -> Wiped | None:
+        if not last and tx.events.head() != found.head:
+            return None
+        _check_idle(tx, found.record, found.copies.records)
+        return wipe(tx, found.copies, actor=actor, at=at)
+
+    return operation
 
 
 def _sent(tx: Transaction, message_id: str) -> Iterator[str]:
@@ -140,15 +162,12 @@ def _unlinked(path: Path, folders: Iterable[Path]) -> bool:
 
 def _counted(wiped: Wiped, *, files: int) -> Iterator[str]:
     counts = (
-        (wiped.messages, "message"),
-        (wiped.versions, "earlier version"),
-        (wiped.steps, "reply of the model"),
-        (wiped.parts, "part of a delivery"),
-        (wiped.questions, "question"),
-        (wiped.mail, "letter"),
-        (files, "file"),
+        (wiped.messages, "message", "messages"),
+        (wiped.versions, "earlier version", "earlier versions"),
+        (wiped.steps, "reply of the model", "replies of the model"),
+        (wiped.parts, "part of a delivery", "parts of a delivery"),
+        (wiped.questions, "question", "questions"),
+        (wiped.mail, "letter", "letters"),
+        (files, "file", "files"),
     )
-    for number, what in counts:
-        if number:
-            first, _, rest = what.partition(" of ")
-            yield f"{number} {first}{'s' if number > 1 else ''}{f' of {rest}' if rest else ''}"
+    return (f"{number} {one if number == 1 else more}" for number, one, more in counts if number)

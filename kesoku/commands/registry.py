@@ -58,6 +58,6 @@ def _check(spec: CommandSpec, invocation: Invocation) -> None:
     for each in spec.arguments:
         given = str(invocation.arguments.get(each.name) or "").strip()
         if not given and each.required:
-            raise CommandMisused(usage=usage(spec), why=f"What is the {each.name}?")
+            raise CommandMisused(usage=usage(spec), why=f"{each.name.upper()} is missing: {each.description}.")
         if given and each.choices and given not in each.choices:
-            raise CommandMisused(usage=usage(spec), why=f"{given!r} is none of {', '.join(each.choices)}.")
+            raise CommandMisused(usage=usage(spec), why=f"I know no {given!r} here, only {', '.join(each.choices)}.")

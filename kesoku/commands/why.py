@@ -7,7 +7,7 @@ from typing import Any
 
 from kesoku.adapter.command import Argument, Invocation
 from kesoku.commands.bill import words
-from kesoku.commands.here import first_words, label, message_here, session_here, what
+from kesoku.commands.here import first_words, label, message_here, plain_name, session_here, what
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.messages.lifecycle import Change, ChangeKind, Expense
 from kesoku.messages.record import Record
@@ -18,6 +18,8 @@ from kesoku.render import printable_name
 _EVENTS = 30
 """Events that are listed, the latest ones."""
 _SECOND = 1_000_000
+_AUTHORED = {"user_prompt", "tool_result"}
+"""Kinds that are named together with who made them."""
 
 
 class Why:
@@ -44,7 +46,7 @@ class Why:
 
 def _told(tx: Transaction, record: Record) -> Iterator[str]:
     message = record.message
-    by = f" by {printable_name(message.author)}" if message.author and record.kind != "user_prompt" else ""
+    by = f" by {plain_name(message.author)}" if message.author and record.kind not in _AUTHORED else ""
     yield f"{label(record)}: {what(record)}{by}, made {_time(message.created_at)}. It stands in {record.status}."
     yield ""
     facts = _FACTS.get(record.kind, _nothing)
@@ -89,13 +91,13 @@ def _answer(tx: Transaction, record: Record) -> Iterator[str]:
         yield f"it answers {', '.join(map(_named, prompts))}"
     steps = tx.steps.of(record.turn_id or "")
     if steps:
-        models = ", ".join(dict.fromkeys(printable_name(step.model) for step in steps if step.model))
+        models = ", ".join(dict.fromkeys(plain_name(step.model) for step in steps if step.model))
         yield f"{len(steps)} step(s) of {models or 'a model'}: {words(Expense.of(steps))}"
     calls = Counter(
         each.message.content.tool for each in tx.messages.turn(record.turn_id or "") if each.kind == "tool_call"
     )
     if calls:
-        used = ", ".join(f"{printable_name(tool)} ×{number}" for tool, number in calls.items())
+        used = ", ".join(f"{plain_name(tool)} ×{number}" for tool, number in calls.items())
         yield f"tools: {used}"
 
 
@@ -113,7 +115,7 @@ def _call(tx: Transaction, record: Record) -> Iterator[str]:
         yield "people were asked whether it may run, and have not answered yet"
     else:
         at = "" if asked.answered_at is None else f", {_time(asked.answered_at / _SECOND)}"
-        by, answer = printable_name(asked.answered_by or "nobody"), printable_name(asked.answer or "nothing")
+        by, answer = printable_name(asked.answered_by or "nobody"), plain_name(asked.answer or "nothing")
         yield f"asked whether it may run, `{by}` answered {answer}{at}"
 
 
@@ -156,7 +158,7 @@ def _of_person(source: Any) -> str:
 def _of_model(source: Any) -> str:
     cut = ", the beginning of an answer that was cut" if source.cut else ""
     aside = ", beside a call" if source.interim and not cut else ""
-    return f"said by the model {printable_name(source.model)} of {printable_name(source.provider)}{aside}{cut}"
+    return f"said by the model {plain_name(source.model)} of {plain_name(source.provider)}{aside}{cut}"
 
 
 _SOURCES: dict[str, Callable[[Any], str]] = {
@@ -190,13 +192,11 @@ def _outcome(tx: Transaction, record: Record) -> Iterator[str]:
         yield "its row in the database is damaged"
     if is_redacted(record.message):
         yield "its words were redacted"
-    versions = record.message.version
-    if versions > (2 if record.kind == "tool_call" and record.message.content.response_id else 1):
-        yield (
-            f"version {versions}, the earlier ones are kept"
-            if not is_redacted(record.message)
-            else f"version {versions}"
-        )
+    if (version := record.message.version) > (
+        2 if record.kind == "tool_call" and record.message.content.response_id else 1
+    ):
+        kept = 0 if is_redacted(record.message) else len(tx.archive.versions(record.id)) - 1
+        yield f"version {version}{f', {kept} earlier one(s) kept' if kept > 0 else ''}"
     parts = Counter(part.state.value for part in tx.deliveries.of(record.id))
     if parts:
         yield f"parts on the platform: {', '.join(f'{number} {state}' for state, number in parts.items())}"
@@ -213,7 +213,7 @@ def _events(changes: Sequence[Change]) -> Iterator[str]:
 
 def _happened(change: Change) -> str:
     by = f" by `{printable_name(change.actor)}`" if change.actor else ""
-    why = f": {printable_name(change.reason, 200)}" if change.reason else ""
+    why = f": {plain_name(change.reason, 200)}" if change.reason else ""
     match change.kind:
         case ChangeKind.INSERTED:
             return f"stored as {change.after}{by}{why}"

@@ -6,8 +6,10 @@ from typing import Any
 
 from kesoku.adapter.outgoing import Outgoing
 from kesoku.adapter.part import row
+from kesoku.adapter.sender import BLIND, DOUBT
 from kesoku.commands.copies import Copies
-from kesoku.messages.enums import MessageStatus
+from kesoku.gateway.status import Act
+from kesoku.gateway.turn import withdraw
 from kesoku.messages.freeze import EMPTY, FrozenDict
 from kesoku.messages.lifecycle import Delivery, Purpose, Step
 from kesoku.messages.record import Record
@@ -36,9 +38,10 @@ def wipe(tx: Transaction, copies: Copies, *, actor: str, at: int) -> Wiped:
     found = (tx.messages.get(each.id) for each in copies.records)
     records = [each for each in found if each is not None and not each.is_damaged and not is_redacted(each.message)]
     versions = sum([tx.archive.overwrite(redacted(each.message), actor=actor, at=at) for each in records])
+    for id_ in (*(each.id for each in copies.records), *(each.id for each in copies.mail)):
+        tx.archive.overwrite_errors(id_, REDACTED)
     for each in records:
-        queued = {MessageStatus.PENDING_AGENT}
-        tx.messages.move(each.id, MessageStatus.INTERRUPTED, queued, actor=actor, reason="redacted", at=at)
+        withdraw(tx, each.id, Act(actor=actor, reason="redacted", at=at))
     return Wiped(
         messages=len(records),
         versions=versions + sum([_results(tx, each, actor=actor, at=at) for each in records]),
@@ -53,13 +56,18 @@ def _results(tx: Transaction, call: Record, *, actor: str, at: int) -> int:
     """Results repeat what their call was given."""
     if call.kind != "tool_call":
         return 0
-    turn = tx.messages.turn(call.turn_id or call.id)
-    mine = [each for each in turn if each.kind == "tool_result" and each.message.content.request_id == call.id]
-    said = [tx.messages.get(each.id) or each for each in mine]
+    named = tx.messages.get(call.message.content.response_id or "")
+    turn = {each.id: each for each in (*tx.messages.turn(call.turn_id or call.id), *([named] if named else ()))}
+    mine = [id_ for id_, each in turn.items() if _answers(each, call)]
+    said = [found for id_ in mine if (found := tx.messages.get(id_)) is not None]
     repeating = [each for each in said if each.message.content.arguments]
     for each in repeating:
         tx.archive.overwrite(without_arguments(each.message), actor=actor, at=at)
     return len(repeating)
+
+
+def _answers(record: Record, call: Record) -> bool:
+    return record.kind == "tool_result" and record.message.content.request_id == call.id
 
 
 def _steps(tx: Transaction, turn_id: str, records: Iterable[Record]) -> int:
@@ -109,7 +117,14 @@ def _parts(tx: Transaction, record: Record) -> int:
 def _blank(part: Delivery) -> Delivery:
     outgoing = Outgoing(text=REDACTED)
     blank = row(outgoing, message_id=part.message_id, address=part.address, part=part.part, purpose=part.purpose)
-    return replace(part, body=blank.body, hash=blank.hash)
+    return replace(part, body=blank.body, hash=blank.hash, error=_unquoted(part.error))
+
+
+def _unquoted(error: str | None) -> str | None:
+    """What is known of a failure, without the words of the platform, which may quote the message."""
+    if not error:
+        return None
+    return next((mark for mark in (BLIND, DOUBT) if error.startswith(mark)), "") + REDACTED
 
 
 def _questions(tx: Transaction, record: Record) -> int:

@@ -25,6 +25,7 @@ from kesoku.exchange.kin import (
 )
 from kesoku.exchange.postman import Postman
 from kesoku.messages import make
+from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Serving, Session
 from kesoku.messages.mail import Letter
 from kesoku.messages.message import Message
@@ -41,9 +42,12 @@ CHILDREN = 8
 class SessionAgents:
     """Agents are sessions: a child has its own, its place is its desk, and what they say to each other is mail."""
 
-    def __init__(self, store: Store, clock: Clock, postman: Postman, *, serving: Serving) -> None:
-        """`serving`: what this process serves."""
+    def __init__(
+        self, store: Store, clock: Clock, postman: Postman, *, serving: Serving, room: int = 64 * 1024
+    ) -> None:
+        """`serving`: what this process serves; `room`: the bytes of a tool's result that a model gets to see."""
         self._store, self._clock, self._postman, self._serving = store, clock, postman, serving
+        self._room = room
 
     async def spawn(self, *, session_id: str, call_id: str, task: str, name: str) -> str:
         """Make a session with the task as its first prompt, once for a call."""
@@ -53,6 +57,7 @@ class SessionAgents:
         def operation(tx: Transaction) -> bool:
             if tx.sessions.get(child_id) is not None:
                 return False
+            _check_turn(tx, call_id, f"agent {name!r}")
             kin = self._new_kin(tx, session_id, child_id, call_id, name)
             exchange = Exchange(tx.mail, now=lambda: at)
             child = tx.sessions.create(session_id=child_id, title=name, at=at)
@@ -79,6 +84,7 @@ class SessionAgents:
             session = tx.sessions.get(session_id)
             if session is None or session.ended_at is not None:
                 raise ToolRefused(what="mail", reason="this conversation was ended")
+            _check_turn(tx, call_id, "mail")
             sender, recipient = enrolled(tx, exchange, session), _recipient(tx, exchange, session, to)
             message = Message.restore(
                 id=derived_id(call_id),
@@ -105,7 +111,8 @@ class SessionAgents:
     async def check(
         self, *, session_id: str, call_id: str, channel: str | None, take: bool
     ) -> Sequence[Mapping[str, Any]]:
-        """The unread letters; with `take` they leave the inbox once the result of the call is stored."""
+        """The unread letters that a model gets to see; with `take` they leave the inbox once the result of the call is
+        stored. What is too long for that stays, and wakes the agent later."""
 
         def operation(tx: Transaction) -> list[dict[str, Any]]:
             box = tx.mail.mailbox_of(session_id)
@@ -116,10 +123,12 @@ class SessionAgents:
                 for each in reading.unread(tx, session_id, box.owner, call_id)
                 if channel is None or each.channel == channel
             ]
+            listed = wording.listed(((each, _from(tx, session_id, each)) for each in found), self._room)
             if take:
                 reading.settle(tx, session_id, box.owner)
-                reading.mark(tx, session_id, call_id, found)
-            return [wording.letter_facts(each, _from(tx, session_id, each)) for each in found]
+                reading.mark(tx, session_id, call_id, [each for each, _ in listed])
+            facts = [facts for _, facts in listed]
+            return [*facts, {"not_shown": more}] if (more := len(found) - len(listed)) else facts
 
         return await (self._store.write(operation) if take else self._store.read(operation))
 
@@ -140,6 +149,14 @@ class SessionAgents:
             home=home,
             desk=desk_of(child_id, home, self._serving),
         )
+
+
+def _check_turn(tx: Transaction, call_id: str, what: str) -> None:
+    """Raise ToolRefused where the turn of a call was stopped: what it begins then nobody would stop."""
+    call = tx.messages.get(call_id)
+    opener = tx.messages.get(call.turn_id) if call and call.turn_id else None
+    if opener is not None and opener.status is not MessageStatus.PROCESSING:
+        raise ToolRefused(what=what, reason="this turn was stopped")
 
 
 def _check_child(tx: Transaction, session_id: str, name: str, depth: int) -> None:

@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 from kesoku.exchange import reading, rest, wording
 from kesoku.exchange.exchange import Exchange
-from kesoku.exchange.kin import Kin, at_hand, called, enrolled, is_busy, is_over, kin_of, place_of
+from kesoku.exchange.kin import Kin, called, enrolled, is_busy, is_desk, is_over, kin_of, place_of
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import EMPTY
@@ -53,6 +53,10 @@ def pass_on(tx: Transaction, record_id: str, *, at: int) -> list[Letter]:
     if kin is not None and record.kind == "answer":
         said, metadata = _answer(record, kin), {_ANSWER: record.id}
         letters, why = _mailed(tx, kin, said, cause=record.id, at=at, metadata=metadata), "mailed"
+    elif kin is None and record.kind == "answer" and is_desk(record.address):
+        _log.error(
+            "the answer %s reached nobody: who gave agent %s its task is not known", record.id, record.session_id
+        )
     tx.messages.move(record.id, MessageStatus.DELIVERED, {record.status}, actor=ACTOR, reason=why, at=at)
     return letters
 
@@ -178,7 +182,7 @@ def _mailed(
     if own is None or parent is None:
         return []
     exchange = Exchange(tx.mail, now=lambda: at)
-    sender, recipient = at_hand(tx, exchange, own), enrolled(tx, exchange, parent)
+    sender, recipient = enrolled(tx, exchange, own, sends=True), enrolled(tx, exchange, parent)
     message = Message.restore(
         id=derived_id(cause),
         created_at=at / 1_000_000,

@@ -5,13 +5,14 @@ reach nobody into a dead letter with its reason, so that nothing vanishes. Every
 transaction of a store or for mail in memory alone.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
 from kesoku.errors import NameInvalid, NoDeadLetter, OwnerKnown, OwnerUnknown
 from kesoku.messages.mail import OUTBOX, DeadLetter, DeadReason, Flow, Letter, Mailbox, Report, inbox_of
-from kesoku.messages.message import Message, timestamp
+from kesoku.messages.message import Message
 from kesoku.messages.party import Broadcast, Direct, Named, Unaddressed, party
 from kesoku.messages.source import RelaySource
 from kesoku.ports import MailStore
@@ -260,4 +261,4 @@ def _uuid(owner: Any) -> UUID:
 
 
 def _now() -> int:
-    return round(timestamp() * 1_000_000)
+    return time.time_ns() // 1_000

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from kesoku.exchange.exchange import Exchange
@@ -76,18 +75,31 @@ def desks(serving: Serving, more: Iterable[Address] = ()) -> Serving:
 
 
 def kin_of(tx: Transaction, session_id: str) -> Kin | None:
-    """The agent behind a session; None for a conversation with people."""
-    known = tx.state.get(_KIN, session_id)
-    if not isinstance(known, dict):
-        return None
-    rest: dict[str, Any] = {name: known[name] for name in ("parent", "name", "depth", "root")}
-    home = Address(chatbot_id=known["home"][0], channel_id=known["home"][1])
-    return Kin(session_id=session_id, home=home, desk=Address(chatbot_id=known["bot"], channel_id=session_id), **rest)
+    """The agent behind a session; None for a conversation with people, and for one whose row is damaged."""
+    match tx.state.get(_KIN, session_id):
+        case {
+            "parent": str(parent),
+            "name": str(name),
+            "depth": int(depth),
+            "root": str(root),
+            "home": [str(bot), str(channel)],
+            "bot": str(desk),
+        }:
+            return Kin(
+                session_id=session_id,
+                parent=parent,
+                name=name,
+                depth=depth,
+                root=root,
+                home=Address(chatbot_id=bot, channel_id=channel),
+                desk=Address(chatbot_id=desk, channel_id=session_id),
+            )
+    return None
 
 
 def children_of(tx: Transaction, session_id: str) -> list[Kin]:
     """The agents that a session gave work to, in that order."""
-    found = [kin_of(tx, each) for each in tx.state.get(_CHILDREN, session_id) or ()]
+    found = [kin_of(tx, each) for each in _child_ids(tx, session_id)]
     return [each for each in found if each is not None]
 
 
@@ -102,7 +114,12 @@ def add_child(tx: Transaction, kin: Kin) -> None:
         "bot": kin.desk.chatbot_id,
     }
     tx.state.set(_KIN, kin.session_id, facts)
-    tx.state.set(_CHILDREN, kin.parent, [*(tx.state.get(_CHILDREN, kin.parent) or ()), kin.session_id])
+    tx.state.set(_CHILDREN, kin.parent, [*_child_ids(tx, kin.parent), kin.session_id])
+
+
+def _child_ids(tx: Transaction, session_id: str) -> list[str]:
+    known = tx.state.get(_CHILDREN, session_id)
+    return [each for each in known if isinstance(each, str)] if isinstance(known, list) else []
 
 
 def descendants(tx: Transaction, session_id: str) -> list[str]:
@@ -121,18 +138,12 @@ def is_busy(tx: Transaction, session_id: str) -> bool:
     return any(each.mode != "inject" for each in tx.messages.queued(session_id))
 
 
-def enrolled(tx: Transaction, exchange: Exchange, session: Session) -> UUID:
-    """The owner of a session's mailbox, which is opened if it is not there. An ended session gets none."""
-    if is_over(session):
-        return UUID(session.owner)
-    return at_hand(tx, exchange, session)
-
-
-def at_hand(tx: Transaction, exchange: Exchange, session: Session) -> UUID:
-    """The same for who sends something once more: an ended session has a mailbox until the next look at it."""
+def enrolled(tx: Transaction, exchange: Exchange, session: Session, *, sends: bool = False) -> UUID:
+    """The owner of a session's mailbox, which is opened if it is not there. An ended session gets none, unless it
+    `sends` something still."""
     owner = UUID(session.owner)
     box = tx.mail.mailbox(owner)
-    if box is None or box.left_at is not None:
+    if (sends or not is_over(session)) and (box is None or box.left_at is not None):
         exchange.register(owner, session_id=session.id)
     return owner
 
@@ -157,15 +168,28 @@ def known_names(tx: Transaction, session_id: str) -> dict[str, str]:
     return ({PARENT: "gave you your task"} if kin else {}) | names
 
 
+def hand_names_on(tx: Transaction, exchange: Exchange, old: Session, new: Session) -> None:
+    """Let the names of one session in the address book be those of another one."""
+    for name in [name for name, owner in tx.mail.names().items() if owner == UUID(old.owner)]:
+        exchange.name(name, enrolled(tx, exchange, new))
+
+
 def called(tx: Transaction, reader: str, owner: UUID) -> str:
     """How the owner of a mailbox is called in a letter to the session `reader`."""
     box = tx.mail.mailbox(owner)
     session_id = box.session_id if box else None
     if session_id is None:
-        return next((name for name, each in tx.mail.names().items() if each == owner), "somebody")
+        return _listed(tx, reader, owner) or "somebody"
     mine, theirs = kin_of(tx, reader), kin_of(tx, session_id)
     if mine is not None and mine.parent == session_id:
         return PARENT
     if theirs is not None and theirs.parent == reader:
         return theirs.name
-    return next((name for name, each in tx.mail.names().items() if each == owner), "another conversation")
+    return _listed(tx, reader, owner) or "another conversation"
+
+
+def _listed(tx: Transaction, reader: str, owner: UUID) -> str | None:
+    """The name of an owner in the address book, unless it would mean somebody else to the reader."""
+    names = [name for name, each in tx.mail.names().items() if each == owner]
+    taken = {PARENT, *(each.name for each in children_of(tx, reader))} if names else ()
+    return next((name for name in names if name not in taken), None)

@@ -28,7 +28,8 @@ class _Box:
     before it were taken out."""
 
     mailbox: Mailbox
-    inboxes: dict[int, OrderedDict[str, _Arrived]] = field(default_factory=dict)
+    inboxes: OrderedDict[int, OrderedDict[str, _Arrived]] = field(default_factory=OrderedDict)
+    """By sender; none of them is empty."""
     held: int = 0
 
 
@@ -196,8 +197,10 @@ class MemoryMailStore:
         """The first of it, from one sender or from all."""
         if (box := self._boxes.get(owner.int)) is None:
             return None
-        inboxes = box.inboxes.values() if sender is None else (box.inboxes.get(sender.int, {}),)
-        firsts = (next(iter(inbox.values())) for inbox in inboxes if inbox)
+        if sender is not None:
+            inbox = box.inboxes.get(sender.int)
+            return next(iter(inbox.values()))[1] if inbox else None
+        firsts = (next(iter(inbox.values())) for inbox in box.inboxes.values())
         return min(firsts, key=_number, default=(0, None))[1]
 
     def held(self, owner: UUID) -> int:
@@ -207,14 +210,15 @@ class MemoryMailStore:
 
     def take(self, owner: UUID, message: Message) -> bool:
         """Take a message out of an inbox."""
-        sender = message.sender
-        box = self._boxes.get(owner.int)
-        inbox = box.inboxes.get(sender.id.int) if box and isinstance(sender, Direct) else None
-        if not box or not inbox or inbox.pop(message.id, None) is None:
+        sender, box = message.sender, self._boxes.get(owner.int)
+        if box is None or not isinstance(sender, Direct):
+            return False
+        inbox = box.inboxes.get(sender.id.int)
+        if inbox is None or inbox.pop(message.id, None) is None:
             return False
         box.held -= 1
         if not inbox:
-            box.inboxes = {each: letters for each, letters in box.inboxes.items() if letters}
+            del box.inboxes[sender.id.int]
         self._drop(message.id)
         return True
 

@@ -12,7 +12,7 @@ _SCOPE = "mail read"
 
 def mark(tx: Transaction, session_id: str, call_id: str, letters: list[Message]) -> None:
     """Note what a call takes."""
-    marks: dict[str, list[str]] = tx.state.get(_SCOPE, session_id) or {}
+    marks = _marks(tx, session_id)
     if letters:
         tx.state.set(_SCOPE, session_id, {**marks, call_id: [each.id for each in letters]})
 
@@ -35,9 +35,16 @@ def settle(tx: Transaction, session_id: str, owner: UUID) -> None:
     tx.state.set(_SCOPE, session_id, pending or None)
 
 
+def _marks(tx: Transaction, session_id: str) -> dict[str, list[str]]:
+    """What calls take, by call. A damaged row takes nothing: then something is read twice."""
+    known = tx.state.get(_SCOPE, session_id)
+    known = known if isinstance(known, dict) else {}
+    return {call: [id_ for id_ in ids if isinstance(id_, str)] for call, ids in known.items() if isinstance(ids, list)}
+
+
 def _marked(tx: Transaction, session_id: str) -> tuple[set[str], dict[str, list[str]]]:
     """Ids of letters that were shown, and by call those that may still be shown."""
-    marks: dict[str, list[str]] = tx.state.get(_SCOPE, session_id) or {}
+    marks = _marks(tx, session_id)
     shown: set[str] = set()
     pending: dict[str, list[str]] = {}
     for call_id, ids in marks.items():

@@ -36,6 +36,17 @@ def should_tell(tx: Transaction, session_id: str) -> bool:
     return True
 
 
+def stop(tx: Transaction, session_id: str) -> None:
+    """Let mail begin no turn of a session until a person speaks there, or writes whoever gave it its task."""
+    last = tx.messages.tail(session_id, 1)
+    tx.state.set(_SCOPE, session_id, {"n": last[-1].session_n if last else 0, "count": WAKES, "told": True})
+
+
+def wake_again(tx: Transaction, session_id: str) -> None:
+    """Take a `stop` back."""
+    tx.state.set(_SCOPE, session_id, None)
+
+
 def _in_a_row(tx: Transaction, session_id: str) -> int:
     known = tx.state.get(_SCOPE, session_id)
     if not isinstance(known, dict) or not isinstance(known.get("n"), int) or not isinstance(known.get("count"), int):

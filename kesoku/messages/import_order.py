@@ -11,6 +11,7 @@ from kesoku.messages.record import Record
 
 _SAID = frozenset({"thought", "tool_call", "tool_result", "answer", "summary"})
 """Kinds that come behind the prompt of their turn. Prompts may come before it, and ride along."""
+_NONE: dict[str, int] = {}
 
 
 def in_order(rows: Iterable[Imported]) -> list[Imported]:
@@ -54,9 +55,9 @@ def _behind(record: Record) -> Iterator[str]:
         yield asked(record)
 
 
-def _joined(record: Record, results: Mapping[str, Mapping[str, int]]) -> Record:
+def _joined(record: Record, results: Mapping[str, dict[str, int]]) -> Record:
     if record.kind == "tool_call":
-        last = next(reversed(results.get(record.id, {})), None)
+        last = next(reversed(results.get(record.id, _NONE)), None)
         is_named = record.message.content.response_id == last
         return record if is_named else replace(record, message=record.message.update(response_id=last))
     if record.kind != "tool_result":

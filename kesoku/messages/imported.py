@@ -6,7 +6,7 @@ at every import (C-43).
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -45,6 +45,7 @@ _TEXTS = frozenset(
         "chatbot_id",
         "channel_id",
         "superseded_by",
+        "superseded_turn",
         "author",
         "channel",
         "role",
@@ -163,6 +164,7 @@ def _complete(row: Mapping[str, Any]) -> Record:
         turn_id=_text(row, "turn_id"),
         round=row.get("round") or 0,
         superseded_by=_text(row, "superseded_by"),
+        superseded_turn=_text(row, "superseded_turn"),
         facts=freeze(row.get("facts") or {}),
     )
 

@@ -45,7 +45,12 @@ class Archive(Protocol):
         ...
 
     def overwrite_part(self, part: Delivery) -> None:
-        """Store another body of a part that is there, whatever its state."""
+        """Store another body and error of a part that is there, whatever its state."""
+        ...
+
+    def overwrite_errors(self, id_: str, text: str) -> None:
+        """Store another text wherever somebody said why they failed with a message or a letter, which may quote it:
+        platforms in the event log, event hooks, and who could not take mail."""
         ...
 
     def overwrite_question(self, question: Question) -> None:

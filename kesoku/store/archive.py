@@ -8,15 +8,17 @@ from dataclasses import replace
 from sqlalchemy import func, or_, select, update
 
 from kesoku.messages.content import Question
+from kesoku.messages.enums import MessageStatus
 from kesoku.messages.kinds import message_from_dict
 from kesoku.messages.lifecycle import Delivery, Step
 from kesoku.messages.message import Message
 from kesoku.store.engine import Link, Row
-from kesoku.store.mail_tables import mail
+from kesoku.store.hook_tables import hook_failures
+from kesoku.store.mail_tables import mail, mail_entries
 from kesoku.store.mapping import UNREADABLE, archived, record_of, records, to_json
 from kesoku.store.message import SqlMessageStore
 from kesoku.store.statement import Statement, param
-from kesoku.store.tables import deliveries, message_versions, messages, questions, steps
+from kesoku.store.tables import deliveries, events, message_versions, messages, questions, steps
 
 _m, _v, _s, _d = messages.c, message_versions.c, steps.c, deliveries.c
 
@@ -45,10 +47,18 @@ STEP = Statement(
 PART = Statement(
     update(deliveries)
     .where(_d.message_id == param("of"), _d.purpose == param("why"), _d.part == param("number"))
-    .values(body=param("said"), hash=param("sum")),
+    .values(body=param("said"), hash=param("sum"), error=param("failure")),
     bulky=True,
 )
 QUESTION = Statement(update(questions).where(questions.c.id == param("of")).values(question=param("asked")))
+ERRORS = tuple(
+    Statement(update(said.table).where(failed, said != "").values({said.name: param("failure")}))
+    for said, failed in (
+        (events.c.reason, (events.c.message_id == param("of")) & (events.c.after == MessageStatus.ERROR.value)),
+        (hook_failures.c.error, hook_failures.c.message_id == param("of")),
+        (mail_entries.c.error, mail_entries.c.mail_id == param("of")),
+    )
+)
 MAIL = Statement(update(mail).where(mail.c.id == param("of")).values(body=param("said")), bulky=True)
 
 
@@ -96,7 +106,13 @@ class SqlArchive:
         """Store another body of a part."""
         self._link.shred()
         key = {"of": part.message_id, "why": part.purpose.value, "number": part.part}
-        self._link.change(PART, **key, said=part.body, sum=part.hash)
+        self._link.change(PART, **key, said=part.body, sum=part.hash, failure=part.error)
+
+    def overwrite_errors(self, id_: str, text: str) -> None:
+        """Store another text wherever somebody failed with a message."""
+        self._link.shred()
+        for each in ERRORS:
+            self._link.change(each, of=id_, failure=text)
 
     def overwrite_question(self, question: Question) -> None:
         """Store another text of a question."""

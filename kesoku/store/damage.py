@@ -41,7 +41,11 @@ _WORDS: dict[Table, dict[str, type[StrEnum]]] = {
 }
 """Which columns hold a word out of a few."""
 _UUIDS: dict[Table, set[str]] = {owners: {"owner"}, aliases: {"owner"}, mail_entries: {"owner", "peer"}}
-"""Which columns hold a UUID, or '' for none."""
+"""Which columns hold a UUID, and nothing else but ..."""
+_NOBODY = {"peer"}
+"""... '' for nobody in these."""
+_IDS: dict[Table, dict[str, Table]] = {mail_entries: {"mail_id": mail}}
+"""Which columns hold the id of a row of another table."""
 _HEX = "[0-9a-f]"
 _UUID = "-".join(_HEX * count for count in (8, 4, 4, 4, 12))
 _NAMED = 5
@@ -94,7 +98,10 @@ def _wrong(table: Table, column: Column[object]) -> str:
         right = f"json_type({text}) = '{shape}'" if shape else "1"
         return f"NOT CASE WHEN json_valid({text}) THEN {right} ELSE {name} IS NULL END"
     if name in _UUIDS.get(table, ()):
-        return f"NOT (CAST({name} AS TEXT) = '' OR CAST({name} AS TEXT) GLOB '{_UUID}')"
+        nobody = f" AND {name} <> ''" if name in _NOBODY else ""
+        return f"CAST({name} AS TEXT) NOT GLOB '{_UUID}'{nobody}"
+    if (other := _IDS.get(table, {}).get(name)) is not None:
+        return f"{name} NOT IN (SELECT id FROM {other.name})"  # noqa: S608
     words = _WORDS.get(table, {}).get(column.name)
     if words is not None:
         return f"{name} NOT IN ({', '.join(_quoted(words))})"

@@ -3,15 +3,24 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import delete, func, null, select, update
+from sqlalchemy import delete, func, null, select, text, update
 
 from kesoku.messages.mail import DeadLetter, DeadReason, Letter, Mailbox
 from kesoku.messages.message import Message
 from kesoku.store.cell import int_or
 from kesoku.store.columns import equals
 from kesoku.store.engine import Link, plain
+from kesoku.store.mail_rows import (
+    body_of,
+    dead_letter_of,
+    letter_of,
+    letters_of,
+    mailbox_of_row,
+    message_of,
+    uuid_or_none,
+    uuids,
+)
 from kesoku.store.mail_tables import Box, aliases, mail, mail_entries, owners
-from kesoku.store.mail_rows import body_of, dead_letter_of, letter_of, letters_of, mailbox_of_row, message_of, uuid_or_none, uuids
 from kesoku.store.statement import Statement, insert_into, param
 
 _OUT, _IN = Box.OUT.value, Box.IN.value
@@ -51,11 +60,13 @@ LETTER = Statement(
     .select_from(_lying)
     .where(_queued, equals(_e.box, _OUT), _e.seq == param("seq"), _e.owner == param("owner"))
 )
+_arrival = text("CASE WHEN state = 'queued' THEN seq ELSE (SELECT max(seq) + 1 FROM mail_entries) END")
+"""What was taken and comes once more comes last; what still lies there stays in its place."""
 PUT = Statement(
     insert_into(mail_entries, "seq", "reason", "error")
     .on_conflict_do_update(
         index_elements=["mail_id", "owner", "box", "peer"],
-        set_={"state": "queued", "attempts": param("attempts"), "reason": None, "error": None},
+        set_={"seq": _arrival, "state": "queued", "attempts": param("attempts"), "reason": None, "error": None},
     )
     .returning(_e.seq)
 )

@@ -30,7 +30,7 @@ def body_of(message: Message) -> str:
 
 def message_of(row: Row) -> Message:
     """The message of an id, a body and a sender. One that is damaged says so: it must not hold up the others."""
-    id_, body, sender = row
+    id_, body, _ = row
     try:
         return message_from_dict(json.loads(body))
     except UNREADABLE as error:

@@ -5,6 +5,7 @@ one transaction. A newer one is refused, untouched.
 """
 
 from collections.abc import Callable
+from functools import cache
 
 from sqlalchemy.schema import CreateIndex, CreateTable
 
@@ -95,12 +96,18 @@ def _raise_from(version: int, link: Link, migrations: tuple[Migration, ...]) -> 
 
 
 def _create(link: Link) -> None:
+    for sql in _schema():
+        link.script(sql)
+
+
+@cache
+def _schema() -> tuple[str, ...]:
+    """The SQL of a new file; to write it takes longer than to run it."""
+    made: list[CreateTable | CreateIndex] = []
     for table in METADATA.sorted_tables:
-        link.script(str(CreateTable(table).compile(dialect=DIALECT)))
-        for index in sorted(table.indexes, key=lambda each: str(each.name)):
-            link.script(str(CreateIndex(index).compile(dialect=DIALECT)))
-    for trigger in TRIGGERS:
-        link.script(trigger)
+        made.append(CreateTable(table))
+        made += map(CreateIndex, sorted(table.indexes, key=lambda each: str(each.name)))
+    return (*(str(each.compile(dialect=DIALECT)) for each in made), *TRIGGERS)
 
 
 def _version(database: Database, link: Link, known: int) -> int:

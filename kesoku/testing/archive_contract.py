@@ -11,7 +11,9 @@ import pytest
 from kesoku.errors import StoreClosed, StoreReadOnly, UnknownMessage, VersionConflict
 from kesoku.messages import make
 from kesoku.messages.content import Attachment, Question
+from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import EMPTY, FrozenDict
+from kesoku.messages.hook_failure import HookFailure
 from kesoku.messages.lifecycle import Asked, ChangeKind, DeliveryState, Purpose, Step
 from kesoku.messages.mail import DeadReason, Letter, Mailbox
 from kesoku.messages.message import Message
@@ -124,6 +126,52 @@ class ArchiveContract:
         found = await store.read(lambda tx: tx.deliveries.of(record.id, purpose))
         assert [(each.part, each.body, each.hash) for each in found] == [(0, "gone", "g"), (1, "gone", "g")]
         assert [each.state for each in found] == [DeliveryState.SENDING, DeliveryState.PLANNED]
+
+    async def test_a_part_gets_another_error_or_none(self, store: Store) -> None:
+        (record,) = await store.write(add(prompt()))
+        await store.write(lambda tx: tx.deliveries.plan([part(record, n) for n in (0, 1)]))
+        for n in (0, 1):
+            for to in (DeliveryState.SENDING, DeliveryState.REFUSED):
+                await store.write(
+                    lambda tx, n=n, to=to: tx.deliveries.move(record.id, n, Purpose.FINAL, to, at=3, error="hush")  # type: ignore[misc]
+                )
+        for n, error in ((0, "gone"), (1, None)):
+            changed = replace(part(record, n), error=error)
+            await store.write(lambda tx, changed=changed: tx.archive.overwrite_part(changed))  # type: ignore[misc]
+        found = await store.read(lambda tx: tx.deliveries.of(record.id))
+        assert [each.error for each in found] == ["gone", None]
+
+    async def test_whoever_failed_with_a_message_has_said_something_else(self, store: Store) -> None:
+        mine, other = await store.write(add(prompt(), prompt()))
+        for seq, each in enumerate((mine, other), 1):
+            failure = HookFailure(
+                hook="h", event_seq=seq, message_id=each.id, attempts=1, next_at=None, error="hush", at=1
+            )
+            await store.write(lambda tx, failure=failure: tx.hooks.put(failure))  # type: ignore[misc]
+            for to in (MessageStatus.PROCESSING, MessageStatus.ERROR):
+                await store.write(
+                    lambda tx, each=each, to=to: tx.messages.move(  # type: ignore[misc]
+                        each.id, to, set(MessageStatus), actor="a", reason="hush", at=2
+                    )
+                )
+        await store.write(lambda tx: tx.archive.overwrite_errors(mine.id, "gone"))
+        failures = await store.read(lambda tx: tx.hooks.of("h", limit=9))
+        assert [each.error for each in failures] == ["gone", "hush"]
+        for each, reasons in ((mine, ["", "hush", "gone"]), (other, ["", "hush", "hush"])):
+            events = await store.read(lambda tx, each=each: tx.events.of(each.id))  # type: ignore[misc]
+            assert [change.reason for change in events] == reasons
+
+    async def test_whoever_refused_mail_has_said_something_else(self, store: Store) -> None:
+        first, second = letter(), letter()
+        for each in (first, second):
+            await store.write(lambda tx, each=each: tx.mail.add(each, SENDER, at=5))  # type: ignore[misc]
+        for found in await store.read(lambda tx: tx.mail.outbox(SENDER)):
+            await store.write(
+                lambda tx, found=found: tx.mail.bury(found, DeadReason.DELIVERY_ERROR, error="hush", at=6)  # type: ignore[misc]
+            )
+        await store.write(lambda tx: tx.archive.overwrite_errors(first.id, "gone"))
+        dead = await store.read(lambda tx: tx.mail.dead(SENDER))
+        assert [(each.id, each.error) for each in dead] == [(first.id, "gone"), (second.id, "hush")]
 
     async def test_a_question_gets_another_text(self, store: Store) -> None:
         question = Question(id="q", text="hush", choices=("yes", "no"))

@@ -115,6 +115,9 @@ class MailContract:
         assert await store.read(lambda tx: [tx.mail.held(owner) for owner in (ALICE, BOB, CAROL)]) == [0, 3, 1]
         assert await store.read(lambda tx: tx.mail.oldest(BOB, ALICE)) == one
         assert await store.read(lambda tx: (tx.mail.oldest(BOB, BOB), tx.mail.oldest(ALICE, BOB))) == (None, None)
+        assert await store.read(lambda tx: [tx.mail.oldest(owner) for owner in (BOB, ALICE)]) == [one, None]
+        await store.write(lambda tx: tx.mail.take(BOB, one))
+        assert await store.read(lambda tx: (tx.mail.oldest(BOB), tx.mail.oldest(BOB, ALICE))) == (two, three)
 
     async def test_what_is_taken_is_gone_for_that_owner_alone(self, store: Store) -> None:
         await opened(store, BOB, CAROL)

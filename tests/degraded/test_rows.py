@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Table
 
+from kesoku.exchange import Exchange
+from kesoku.exchange.kin import enrolled
 from kesoku.messages.branch import Branch
 from kesoku.messages.lifecycle import DeliveryState
 from kesoku.messages.record import Address
@@ -64,6 +66,22 @@ async def leave_a_branch(store: SqlStore) -> None:
     await store.write(operation)
 
 
+async def leave_mail(store: SqlStore) -> None:
+    """A letter that waits, one that has arrived and one that is dead, and a name."""
+
+    def operation(tx: Transaction) -> None:
+        session, exchange = tx.sessions.bound(Address(chatbot_id=BOT, channel_id=ROOM)), Exchange(tx.mail)
+        assert session is not None
+        owner = enrolled(tx, exchange, session)
+        for to in (owner, "nobody"):
+            exchange.send(owner, to, "hello")
+        exchange.collect(owner)
+        exchange.send(owner, owner, "later")
+        exchange.name("room", owner)
+
+    await store.write(operation)
+
+
 class CrashedDatabase:
     """A database in which something of every kind is under way, as the crash of its process leaves it."""
 
@@ -82,6 +100,7 @@ class CrashedDatabase:
                 bot.platform.say(LAB, "think")
                 await held.entered.wait()
                 await leave_a_branch(store)
+                await leave_mail(store)
                 bot.platform.say(COURT, "sweep")
                 await bot.shows(COURT, "May I")
                 bot.platform.script(ATTIC, Fault(kind="retry", seconds=20.0))
@@ -151,6 +170,14 @@ def read_everything(tx: Transaction) -> None:
             assert branch.session_id == session.id
             assert all(type(first) is int and type(last) in {int, NoneType} for first, last in branch.spans)
             assert all(type(each) is str for each in (branch.name, *branch.forgotten, *branch.pinned))
+    for box in tx.mail.mailboxes():
+        assert type(box.at) is int
+        tx.mail.inbox(box.owner)
+    for letter in [letter for sender in tx.mail.senders() for letter in tx.mail.outbox(sender)]:
+        assert type(letter.attempts) is int
+    tx.mail.receivers()
+    tx.mail.names()
+    tx.mail.dead()
     tx.leases.next(EVERYTHING)
     tx.leases.stranded(before=2**62)
     tx.messages.waiting(EVERYTHING)

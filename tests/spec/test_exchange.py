@@ -233,11 +233,13 @@ def test_an_inbox_is_a_progression_for_each_sender(exchange: Exchange) -> None:
 def test_collecting_for_all_skips_who_is_removed_meanwhile() -> None:
     # L-173
     class Impatient(MemoryMailStore):
-        """B leaves as soon as anything is delivered."""
+        """B leaves as soon as anything is delivered, and D comes with a letter."""
 
         def settle(self, letter: Any) -> None:
             super().settle(letter)
-            alone.unregister(B)
+            if alone.unregister(B) is not None:
+                alone.register(D)
+                alone.send(D, A, "later")
 
     alone = exchange = Exchange(Impatient())
     for owner in (A, B, C):
@@ -246,6 +248,7 @@ def test_collecting_for_all_skips_who_is_removed_meanwhile() -> None:
     assert exchange.collect_all() == 2
     assert (exchange.receive(C), exchange.receive(A)) == ([sent[0]], [sent[2]])
     assert dead(exchange) == [(sent[1].id, DeadReason.SENDER_LEFT)]
+    assert [each.message.content for each in exchange.waiting(D)] == ["later"]
 
 
 def test_sync_collects_for_all(exchange: Exchange) -> None:
@@ -298,12 +301,16 @@ def test_who_leaves_gets_the_mail_and_comes_back_to_an_empty_box(exchange: Excha
 def test_an_outbox_is_empty_after_collecting_except_for_what_was_refused(exchange: Exchange) -> None:
     # L-179
     exchange.register(D, capacity=0)
-    for recipient in (B, None, "nobody"):
+    for recipient in (B, STRANGER, "nobody"):
         exchange.send(A, recipient, "x")
-    refused = exchange.send(A, D, "x")
+    refused = [exchange.send(A, to, "x") for to in (None, D)]
     exchange.collect(A)
-    assert [(each.message, each.target, each.attempts) for each in exchange.waiting(A)][1:] == [(refused, D, 1)]
-    assert exchange.get(A).progressions["outbox"][-1] == refused.id  # type: ignore[union-attr]
+    waiting = [(each.message, each.target, each.attempts) for each in exchange.waiting(A)]
+    assert waiting == [(refused[0], D, 1), (refused[1], D, 1)]
+    assert exchange.get(A).progressions["outbox"] == tuple(each.id for each in refused)  # type: ignore[union-attr]
+    assert exchange.unregister(D) is not None
+    exchange.collect(A)
+    assert exchange.get(A).progressions == {"outbox": ()}  # type: ignore[union-attr]
 
 
 def test_what_is_refused_five_times_is_dead(exchange: Exchange) -> None:
@@ -344,6 +351,22 @@ def test_a_dead_letter_is_delivered_again_under_its_own_id(exchange: Exchange, t
     assert exchange.dead_letters() == []
     with pytest.raises(LookupError, match=sent.id):
         exchange.redeliver(sent.id)
+
+
+def test_what_was_read_and_is_delivered_again_comes_last(exchange: Exchange) -> None:
+    # R-3
+    exchange.register(D, capacity=0)
+    first = exchange.send(A, None, 1)
+    for _ in range(5):
+        exchange.collect(A)
+    assert exchange.pop(B, A) == first
+    second = exchange.send(A, B, 2)
+    exchange.collect(A)
+    assert exchange.redeliver(first.id, B).delivered == ((first.id, B),)
+    assert exchange.receive(B) == [second, first]
+    third = exchange.send(A, B, 3)
+    exchange.collect(A)
+    assert [exchange.pop(B, A) for _ in range(4)] == [second, first, third, None]
 
 
 def test_a_letter_of_one_who_left_can_still_be_delivered_or_is_dead_again(exchange: Exchange) -> None:

@@ -133,6 +133,7 @@ def test_several_connections_share_one_log(sync_store: SyncStore) -> None:
         other.close()
 
 
+@pytest.mark.no_cover
 def test_a_reader_that_stays_stops_the_log_only_while_it_reads(
     sync_store: SyncStore, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -172,6 +173,7 @@ async def test_a_subscriber_that_sleeps_keeps_no_snapshot(tmp_path: Path) -> Non
             assert [(await anext(news)).record.session_n for _ in range(12)] == list(range(2, 14))
 
 
+@pytest.mark.no_cover
 async def test_waiting_operations_are_grouped_and_admitted_in_turn(tmp_path: Path) -> None:
     sizes, most = list[int](), 0
 

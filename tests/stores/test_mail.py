@@ -1,12 +1,14 @@
 """Mail in the database: what is stored how often, and what becomes of damaged rows."""
 
 import logging
+import re
 from uuid import UUID
 
 import pytest
 
 from kesoku.exchange import Exchange
 from kesoku.messages.mail import DeadReason
+from kesoku.ports import Transaction
 from kesoku.store.damage import damage
 from kesoku.testing.sync_store import SyncStore
 
@@ -75,3 +77,54 @@ def test_damaged_mail_in_an_inbox_can_be_read_around_and_taken_out(sync_store: S
     assert (read, lost.id) == (whole, broken.id)
     assert "damaged" in lost.content
     assert [sync_store.run(lambda tx: Exchange(tx.mail).pop(OTHERS[0], A)) for _ in range(2)] == [lost, whole]
+
+
+@pytest.mark.parametrize(
+    ("damaged", "column"),
+    [
+        ("owners SET owner = '{junk'", "owner"),
+        ("owners SET owner = ''", "owner"),
+        ("owners SET owner = x'00ff'", "owner"),
+        ("owners SET left_at = 'x'", "left_at"),
+        ("aliases SET owner = '[]'", "owner"),
+        ("mail_entries SET owner = CAST(x'7bff' AS TEXT)", "owner"),
+        ("mail_entries SET peer = 'x'", "peer"),
+        ("mail_entries SET box = 'attic'", "box"),
+        ("mail_entries SET state = 'lost'", "state"),
+        ("mail_entries SET reason = 'why not'", "reason"),
+        ("mail_entries SET mail_id = 'x'", "mail_id"),
+    ],
+)
+def test_damaged_rows_are_named_and_hold_up_nobody(sync_store: SyncStore, damaged: str, column: str) -> None:
+    """Of each table the first row is damaged, and a letter of others arrives all the same."""
+    first, *others = OTHERS[:4]
+    registered(sync_store, first, *others)
+
+    def prepare(tx: Transaction) -> None:
+        exchange = Exchange(tx.mail)
+        exchange.name("first", first)
+        exchange.send(first, "nobody", "dead")
+        exchange.collect(first)
+        exchange.send(first, others[0], "arrived")
+        exchange.collect(first)
+        exchange.send(first, None, "queued")
+
+    sync_store.run(prepare)
+    sync_store.link.script("PRAGMA foreign_keys = OFF")
+    table = damaged.partition(" ")[0]
+    sync_store.link.script(f"UPDATE {damaged} WHERE rowid = (SELECT min(rowid) FROM {table})")
+    (named, *_) = damage(sync_store.link)
+    assert re.match(rf"\d damaged row\(s\) in {table} \((\w+, )?{column}\)", named)
+
+    def work(tx: Transaction) -> bool:
+        exchange = Exchange(tx.mail)
+        known = [*tx.mail.senders(), *tx.mail.receivers(), *exchange.owners(), *exchange.names().values()]
+        for owner in known:
+            exchange.get(owner)
+            exchange.receive(owner)
+        exchange.dead_letters()
+        sent = exchange.send(others[1], others[2], "on time")
+        exchange.sync()
+        return sent in exchange.receive(others[2])
+
+    assert sync_store.run(work)

@@ -12,7 +12,7 @@ def think(body: dict[str, Any]) -> Answer:
     plan = decide(_request(body))
     text = _echo(body) if plan.text == UNKNOWN else plan.text
     thoughts = [Think(plan.thoughts)] if plan.thoughts else []
-    piece = len(text) // len(text.split()) if plan.tick else max(3, len(text) // 100)
+    piece = len(text) // len(text.split()) if plan.tick else max(3, len(text) // 20)
     said = [Say(text, piece=piece)] if text else []
     return Answer(*thoughts, *said, *(Call(name, arguments) for name, arguments in plan.calls), gap=plan.tick)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from kesoku.messages.content import Question
+from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import thaw
 from kesoku.messages.lifecycle import Delivery, Step
 from kesoku.messages.message import Message
@@ -61,7 +62,18 @@ class MemoryArchive:
         key = (part.message_id, part.purpose, part.part)
         known = self._tables.deliveries.get(key)
         if known is not None:
-            self._tables.deliveries.put(key, replace(known, body=part.body, hash=part.hash))
+            self._tables.deliveries.put(key, replace(known, body=part.body, hash=part.hash, error=part.error))
+
+    def overwrite_errors(self, id_: str, text: str) -> None:
+        """See the port."""
+        for failure in self._tables.hook_failures.values():
+            if failure.message_id == id_ and failure.error:
+                key = (failure.hook, failure.event_seq)
+                self._tables.hook_failures.put(key, replace(failure, error=text))
+        for each in self._tables.events.values():
+            if each.record.id == id_ and each.after is MessageStatus.ERROR and each.reason:
+                self._tables.events.put(each.seq, replace(each, reason=text))
+        self._mail.overwrite_errors(id_, text)
 
     def overwrite_question(self, question: Question) -> None:
         """See the port."""

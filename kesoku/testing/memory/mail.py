@@ -79,6 +79,13 @@ class MemoryMail(MemoryMailStore):
         """Every message that lies anywhere."""
         return [kept.message for kept in self._kept.values()]
 
+    def overwrite_errors(self, mail_id: str, text: str) -> None:
+        """Put another text in the place of what mailboxes said that refused a message."""
+        self._remember()
+        for number, dead in self._dead.items():
+            if dead.id == mail_id and dead.error:
+                self._dead[number] = replace(dead, error=text)
+
     def overwrite(self, message: Message) -> None:
         """Put another body in the place of one, wherever it lies."""
         if message.id not in self._kept:

@@ -55,7 +55,8 @@ async def check_mail(context: ToolContext, channel: str | None = None, take: boo
         session_id=context.session_id, call_id=context.call_id, channel=channel, take=take
     )
     letters: list[Mapping[str, Any]] = list(found)
-    return Output(output=letters or "no unread mail", summary=f"{len(letters)} letter(s)")
+    shown = sum("mail_id" in each for each in letters)
+    return Output(output=letters or "no unread mail", summary=f"{shown} letter(s)")
 
 
 def _agents(context: ToolContext) -> Agents:

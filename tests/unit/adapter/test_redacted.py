@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from kesoku.adapter import Address, Edited, Outgoing, Principal, Prompt
+from kesoku.adapter.part import decode
 from kesoku.commands.copies import copies
 from kesoku.commands.wipe import wipe
 from kesoku.messages.enums import MessageStatus as S
@@ -13,6 +14,8 @@ from kesoku.testing.adapter_runner import AdapterRunner
 from kesoku.testing.clock import settle
 from kesoku.testing.platform import Fault
 from kesoku.testing.recording import RecordingAdapter
+
+from .test_live import BAR, call, live_rows, thought, turn
 
 ROOM = Address(chatbot_id="recording", channel_id="c")
 ADA = Principal(user_id="ada", display_name="Ada")
@@ -59,6 +62,25 @@ async def test_a_message_that_was_rendered_before_is_rendered_again(world: Any, 
         assert world.platform.texts("c") == [REDACTED]
         parts = await runner.store.read(lambda tx: tx.deliveries.of(record.id))
         assert ["secret" in each.body for each in parts] == [False]
+
+
+async def test_a_live_status_that_is_drawn_once_more_does_not_bring_the_words_back(world: Any, quiet: Any) -> None:
+    """It stays until the answer is out, longer than its turn."""
+    async with world.runner(**BAR) as runner:
+        claim = await turn(world, runner)
+        said = await runner.say(claim, thought("my secret"))
+        await world.clock.advance(2)
+        (row,) = await live_rows(runner, claim)
+        assert "my secret" in row.body
+        await redact(runner, said)
+        await runner.say(claim, call("run"))
+        await world.clock.advance(2)
+        assert "run" in world.platform.texts("c")[0]
+        (row,) = await live_rows(runner, claim)
+        assert decode(row.body).text == REDACTED
+        await runner.finish(claim, "done")
+        await quiet(runner)
+        assert world.platform.texts("c") == ["done"]
 
 
 async def test_an_echo_of_the_platform_does_not_bring_the_words_back(world: Any) -> None:

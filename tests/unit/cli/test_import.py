@@ -118,6 +118,57 @@ def test_of_several_results_of_a_call_the_last_one_counts(machine: Machine) -> N
     assert report["refused_rows"][0]["why"] == "the call that it answers has another result here"
 
 
+def test_a_result_that_comes_later_belongs_to_the_call_that_is_here(machine: Machine) -> None:
+    """The first file was written in the middle of a turn."""
+    machine.run(machine.file(TALK[:2]))
+    report = machine.report(machine.file(TALK))
+    assert (report["imported"], report["present"], report["refused"]) == (2, 2, 0)
+    assert machine.session()[1].message.content.response_id == "m3"
+    assert machine.look(lambda tx: tx.messages.open_calls("s1")) == []
+    assert machine.report(machine.file(TALK))["present"] == 4
+
+
+def test_what_stands_before_its_prompt_or_its_call_comes_behind_it(machine: Machine) -> None:
+    turn = [{**row, "turn_id": "m1"} for row in TALK]
+    rider = {**PROMPT, "id": "m0", "turn_id": "m1"}
+    assert machine.report(machine.file([rider, *reversed(turn)]))["imported"] == 5
+    assert [each.id for each in machine.session()] == ["m0", "m1", "m4", "m2", "m3"]
+
+
+WRONG: dict[str, Row] = {
+    "nothing": {"superseded_by": "m99", "response_id": "m99"},
+    "a message that is no result": {"superseded_by": "m1", "response_id": "m1"},
+    "an earlier one": {"superseded_by": "m3x", "response_id": "m3x"},
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_calls_and_results_that_name_the_wrong_one_are_put_right(machine: Machine, wrong: Row) -> None:
+    """R-5: one result of a call counts, and both know it. C-03"""
+    first, second = RESULT, {**RESULT, "id": "m9", "content": "sun"}
+    rows = [PROMPT, CALL, {**first, "superseded_by": "m9"}, second]
+    machine.run(machine.file(rows))
+    records = [each.to_dict() for each in machine.session()]
+    call, *results = [{**each, "session_id": "s2", "id": f"{each['id']}x"} for each in records[1:]]
+    call["content"] = {**call["content"], "response_id": wrong["response_id"]}
+    call["parent_id"] = None
+    for each in results:
+        each["content"] = {**each["content"], "request_id": call["id"]}
+        each |= {"parent_id": "m1", "superseded_by": wrong["superseded_by"]}
+    assert machine.report(machine.file([call, *results]))["imported"] == 3
+    found = machine.session("s2")
+    assert found[0].message.content.response_id == "m9x"
+    assert [each.superseded_by for each in found] == [None, "m9x", None]
+    assert [each.parent_id for each in found[1:]] == [call["id"]] * 2
+
+
+def test_a_call_does_not_name_a_result_that_was_refused(machine: Machine) -> None:
+    report = machine.report(machine.file([PROMPT, CALL, {**RESULT, "session_id": "s2"}]))
+    assert (report["imported"], report["refused"]) == (2, 1)
+    assert machine.session()[1].message.content.response_id is None
+    assert len(machine.look(lambda tx: tx.messages.open_calls("s1"))) == 1
+
+
 def test_a_prompt_that_answers_something_missing_stands_alone(machine: Machine) -> None:
     report = machine.report(machine.file([{**PROMPT, "parent_id": "m0"}]))
     assert (report["imported"], report["loose"]) == (1, 1)
@@ -204,6 +255,7 @@ def test_a_dry_run_checks_everything_and_stores_nothing(machine: Machine) -> Non
     file = machine.file(TALK)
     assert machine.run("--dry-run", file) == 0
     assert machine.said.startswith("Would import 4 message(s)")
+    assert machine.report("--dry-run", machine.file([RESULT], "bad.json"))["refused"] == 1
     assert not machine.database.exists()
     machine.run(file)
     machine.look(lambda tx: tx.sessions.create(session_id="s2", at=1), write=True)
@@ -240,6 +292,12 @@ def test_an_export_comes_back_as_it_was(machine: Machine, tmp_path: Path, seed: 
     found = machine.session()
     assert [settled(each) for each in found] == [settled(each) for each in records]
     assert [each.superseded_by for each in found] == [each.superseded_by for each in records]
+
+
+def test_a_prompt_that_took_the_place_of_a_turn_says_so_still(machine: Machine) -> None:
+    row = {**PROMPT, "kind": "user_prompt", "source": {"kind": "user"}, "content": {"text": "no, wait"}}
+    machine.run(machine.file([{**row, "superseded_turn": "m0"}]))
+    assert machine.session()[0].superseded_turn == "m0"
 
 
 def test_a_file_of_messages_names_no_file_of_this_machine(machine: Machine) -> None:

@@ -10,7 +10,7 @@ from kesoku.cli import import_file
 from .machine import ANSWER, CALL, PLACE, PROMPT, RESULT, TALK, Machine, Row, lines
 
 REFUSED: list[tuple[list[Row], int, str]] = [
-    ([{**PROMPT, "role": "user", "type": "tool_call"}], 1, "fits no kind of message"),
+    ([{**PROMPT, "role": "user", "type": "tool_call"}], 1, "no class has this role and type, 'user' and 'tool_call'"),
     ([{**PROMPT, "kind": "pigeon"}], 1, "the kind 'pigeon' is unknown"),
     ([{key: value for key, value in PROMPT.items() if key != "session_id"}], 1, "session_id is missing"),
     ([PROMPT, {**PROMPT, "id": "m2", "status": "eaten"}], 2, "cannot have the status 'eaten'"),
@@ -19,6 +19,9 @@ REFUSED: list[tuple[list[Row], int, str]] = [
     ([{**PROMPT, "turn_id": "m9"}], 1, "its turn m9 is in none of these files"),
     ([{**PROMPT, "created_at": 1e300}], 1, "is in no calendar"),
     ([{**PROMPT, "created_at": -5}], 1, "is in no calendar"),
+    ([{**PROMPT, "created_at": 1_700_000_000_000}], 1, "it is taken as seconds since 1970"),
+    ([{**PROMPT, "created_at": "yesterday"}], 1, "its time 'yesterday' cannot be read"),
+    ([{**PROMPT, "timestamp": True}], 1, "its time True cannot be read"),
     ([{**PROMPT, "metadata": {"x": "y" * 70_000}}], 1, "its metadata exceeds"),
     ([{**PROMPT, "metadata": [1]}], 1, ""),
     ([{**PROMPT, "envelope": {"sender": 7}}], 1, "Invalid sender"),
@@ -61,13 +64,14 @@ REFUSED += [
 def test_a_row_that_fits_nothing_is_refused_with_its_reason(
     machine: Machine, rows: list[Row], number: int, why: str
 ) -> None:
-    assert machine.run("--json", machine.file(rows)) == 1
+    code = 1 if len(rows) > 1 else 65
+    assert machine.run("--json", machine.file(rows)) == code
     report = json.loads(machine.said)
     (refused,) = report["refused_rows"]
     assert refused["number"] == number
     assert why in refused["why"]
     assert report["imported"] == len(rows) - 1
-    assert machine.run(machine.file(rows)) == 1
+    assert machine.run(machine.file(rows)) == code
     assert f"row {number}: " in machine.said
 
 

@@ -213,7 +213,7 @@ async def test_what_is_left_out_or_wrong_is_said_with_the_usage() -> None:
     await table.talk("first")
     with pytest.raises(CommandMisused, match="/forget MESSAGE"):
         await table.give("/forget")
-    with pytest.raises(CommandMisused, match=r"none of undo. Usage: `/clear \[undo\]`"):
+    with pytest.raises(CommandMisused, match=r"only undo. Usage: `/clear \[undo\]`"):
         await table.give("/clear everything")
 
 

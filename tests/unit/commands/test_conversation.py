@@ -1,15 +1,17 @@
 """/help, /stop, /new and /status over a real gateway."""
 
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 
 import pytest
 
-from kesoku.adapter.command import Invocation
+from kesoku.adapter.command import Argument, Invocation
 from kesoku.adapter.event import Principal
 from kesoku.agent.budget import Budget
 from kesoku.commands.conversation import Conversation
-from kesoku.commands.registry import Registry, SlashCommand
+from kesoku.commands.registry import Registry, SlashCommand, command
+from kesoku.errors import CommandMisused
 from kesoku.exchange.kin import Kin, add_child
 from kesoku.gateway.gateway import StoreGateway
 from kesoku.gateway.policy import BusyPolicy
@@ -69,7 +71,45 @@ async def room() -> AsyncIterator[Room]:
 async def test_help_lists_every_command(room: Room) -> None:
     text = await room.command("help")
     assert text is not None
-    assert [line.split("`")[1] for line in text.splitlines()] == [f"/{each.name}" for each in room.registry.specs()]
+    listed = [line.split("`")[1] for line in text.splitlines() if line.startswith("- ")]
+    assert listed == [f"/{each.name}" for each in room.registry.specs()]
+
+
+async def test_help_says_what_commands_are_about_and_whom_they_are_for(room: Room) -> None:
+    async def nothing(_: Invocation) -> None:
+        return None
+
+    message = Argument(name="message", description="its number", required=True)
+    more = {
+        "What was said": (command("why", "say why", nothing, message), command("hush", "hush", nothing, admin=True))
+    }
+    room = replace(room, registry=Registry(conversation(room.gateway, room.store).commands(more)))
+    text = await room.command("help")
+    assert text is not None
+    assert text.startswith("**This conversation**\n\n- `/help`: list the commands\n")
+    assert text.endswith("\n\n**What was said**\n\n- `/why MESSAGE`: say why\n- `/hush`: hush (admins)")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, "MESSAGE is missing: its number. Usage: `/why MESSAGE [short|long]`."),
+        (
+            {"message": "1", "form": "loud"},
+            "I know no 'loud' here, only short, long. Usage: `/why MESSAGE [short|long]`.",
+        ),
+    ],
+)
+async def test_a_command_given_wrongly_says_how_it_is_given(given: dict[str, str], told: str) -> None:
+    async def nothing(_: Invocation) -> None:
+        return None
+
+    message = Argument(name="message", description="its number", required=True)
+    form = Argument(name="form", description="how much", choices=("short", "long"))
+    registry = Registry([command("why", "say why", nothing, message, form)])
+    principal = Principal(user_id="1", display_name="Ada")
+    with pytest.raises(CommandMisused, match=re.escape(told)):
+        await registry.run(Invocation(name="why", address=HERE, principal=principal, arguments=given))
 
 
 async def test_stop_ends_the_turn_and_cancels_what_waits(room: Room) -> None:  # N-11

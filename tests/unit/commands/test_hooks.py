@@ -97,7 +97,11 @@ async def test_retry_makes_what_failed_due_now(desk: Desk) -> None:
     assert await desk.ask("retry log") == "Hook log has no failed events."
 
 
-MISUSED = {"retry": "Which hook? There are ops, log.", "retry nobody": "'nobody' is none", "forget ops": "'forget' is"}
+MISUSED = {
+    "retry": "Which hook? There are ops, log.",
+    "retry nobody": "I know no 'nobody' here, only ops, log",
+    "forget ops": "I know no 'forget' here, only retry",
+}
 
 
 @pytest.mark.parametrize(("line", "why"), MISUSED.items())

@@ -117,7 +117,7 @@ async def test_mail_needs_an_admin_for_more_than_looking_and_says_what_is_missin
     for line in ("/mail redeliver", "/mail name", "/mail burn"):
         with pytest.raises(CommandMisused):
             await give(store, line)
-    for name in ("assistant", str(STRANGER)):
+    for name in ("assistant", str(STRANGER), "parent", "a`b", "kit\u202echen", "zero\u200bwidth", "x" * 41):
         with pytest.raises(KesokuError, match="address book"):
             await give(store, f"/mail name {name}")
 
@@ -138,7 +138,7 @@ async def test_the_last_answer_is_relayed_with_its_files_named(store: Store) -> 
     await store.write(lambda tx: tx.messages.insert(Post(message=answer, address=HERE), session_id="s1", at=2))
     await give(store, "/relay wechat:kitchen")
     (notice,) = await shown(store)
-    assert notice.message.text == "From discord:lounge, by Ada:\n\nHere it is.\n\nFiles: `/tmp/plan.pdf`"
+    assert notice.message.text == "From discord:lounge, by Ada:\n\nHere it is.\n\nFiles: `plan.pdf`"
     assert notice.message.metadata == {"relayed": answer.id}
 
 

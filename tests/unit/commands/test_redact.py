@@ -4,31 +4,38 @@ import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 from uuid import UUID
 
 import pytest
 
 from kesoku.adapter.outgoing import Outgoing, OutgoingFile
 from kesoku.adapter.part import decode, is_damaged, row, rows
+from kesoku.adapter.sender import BLIND
+from kesoku.agent.limits import TurnLimits
 from kesoku.agent.view import Viewer
+from kesoku.commands.copies import EXPORT
 from kesoku.commands.here import first_words
+from kesoku.commands.look import Look
 from kesoku.commands.redact import Redact
 from kesoku.commands.registry import Registry
-from kesoku.errors import NotPossible
+from kesoku.errors import NotPossible, StoreLocked
 from kesoku.exchange.delivery import derived_id
+from kesoku.exchange.kin import Kin, add_child
 from kesoku.history.codec import reply_from_json
 from kesoku.messages import make
 from kesoku.messages.content import Attachment, Question
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import FrozenDict
+from kesoku.messages.hook_failure import HookFailure
 from kesoku.messages.lifecycle import Asked, DeliveryState, Purpose
 from kesoku.messages.mail import Mailbox
 from kesoku.messages.message import Message
-from kesoku.messages.record import Post, Record
+from kesoku.messages.record import Address, Post, Record
 from kesoku.messages.redaction import REDACTED, is_redacted
 from kesoku.messages.source import RelaySource
 from kesoku.messages.turn import Finish, TurnRequest
-from kesoku.ports import Store
+from kesoku.ports import Store, Transaction
 from kesoku.store import SqlStore
 from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.faulty_store import LOCKED, FaultyStore
@@ -39,7 +46,10 @@ from kesoku.tools.tool import Effect, tool
 
 from .desk import Desk, desk, read_by
 
+T = TypeVar("T")
+
 SECRET = "correct horse battery staple"
+SHORT = "hunter2"
 
 
 @tool(effect=Effect.READ)
@@ -70,22 +80,29 @@ def at_desk(store: Store, folder: Path, *lines: object) -> Desk:
     model = ScriptedModel(*lines)  # type: ignore[arg-type]
     made = Desk(model=model, harness=AgentHarness(model, tools=[look, tell], store=store, replays=False))
     redact = Redact(store=store, clock=made.harness.clock, folder=lambda session_id: folder / "files" / session_id)
-    made.registry = Registry(redact.commands())
+    viewer = Viewer(model=model, request=TurnRequest(), limits=made.harness.limits or TurnLimits())
+    made.registry = Registry([*Look(store=store, viewer=viewer).commands(), *redact.commands()])
     return made
 
 
 def holding(folder: Path) -> list[str]:
     """The files below a folder in which the secret stands, as another process sees them."""
-    found = subprocess.run(["grep", "-rlF", SECRET, folder], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        ["grep", "-rlF", "-e", SECRET, "-e", SHORT, folder], capture_output=True, text=True, check=False
+    )
     return sorted(Path(line).name for line in found.stdout.splitlines())
 
 
 async def one(table: Desk, kind: str) -> Record:
     """The first record of a kind in the conversation."""
+    return next(each for each in await everything(table) if each.kind == kind)
+
+
+async def everything(table: Desk) -> list[Record]:
+    """The conversation."""
     bound = await table.harness.bound()
     assert bound is not None
-    session = await table.harness.store.read(lambda tx: tx.messages.session(bound.id))
-    return next(each for each in session if each.kind == kind)
+    return await table.harness.store.read(lambda tx: tx.messages.session(bound.id))
 
 
 async def prompt(table: Desk) -> Record:
@@ -257,6 +274,66 @@ async def quoted(table: Desk) -> Record:
     return said
 
 
+async def short(table: Desk) -> Record:
+    """A prompt of one word, which the reply to a command quotes."""
+    table.model.lines += ["fine"]
+    (said,) = await table.talk(SHORT)
+    await table.harness.gateway.post(said.beside(make.notice(f"- #1 prompt: {first_words(said)}", reason="reply")))
+    return said
+
+
+async def listed_call(table: Desk) -> Record:
+    """A call of which a list of calls shows the beginning of a later argument."""
+    table.model.lines += [reply(call("look", where=f"the key is {SECRET}, and more of it" * 3)), "done"]
+    await table.talk("look there")
+    found = await one(table, "tool_call")
+    shown = await table.give("/tools")
+    assert SECRET in shown
+    await table.harness.gateway.post(found.beside(make.notice(shown, reason="reply")))
+    return found
+
+
+async def refused(table: Desk) -> Record:
+    """An answer that a platform refused and an event hook failed to take, both with words of it."""
+    table.model.lines += [f"It is {SECRET}."]
+    await table.talk("what is it?")
+    found = await one(table, "answer")
+    why = f"cannot parse: {SECRET}"
+    parts = rows([Outgoing(text="x")], message_id=found.id, address=ROOM)
+    failure = HookFailure(hook="h", event_seq=1, message_id=found.id, attempts=1, next_at=1, error=why, at=1)
+
+    def fail(tx: Transaction) -> None:
+        tx.deliveries.plan(parts)
+        for to in (DeliveryState.SENDING, DeliveryState.AMBIGUOUS):
+            tx.deliveries.move(found.id, 0, Purpose.FINAL, to, at=1, error=BLIND + why)
+        tx.messages.move(found.id, MessageStatus.ERROR, {found.status}, actor="outbox", reason=why, at=1)
+        tx.hooks.put(failure)
+
+    await table.harness.store.write(fail)
+    return found
+
+
+async def gave_work(table: Desk) -> Record:
+    """A call that gave an agent work; the agent thought about it where nobody looks."""
+    table.model.lines += [reply(call("look", where=SECRET)), "done"]
+    (said,) = await table.talk("let somebody look")
+    found = await one(table, "tool_call")
+    child, task = derived_id(found.id), make.user_prompt(SECRET, author="x")
+    desk_there = Address(chatbot_id="agent", channel_id=child)
+    kin = Kin(session_id=child, parent=said.session_id, name="n", depth=1, root="r", home=ROOM, desk=desk_there)
+    thinking = make.thought(f"So it is {SECRET}", provider="p", model="m")
+
+    def work(tx: Transaction) -> None:
+        tx.sessions.create(session_id=child, at=1)
+        add_child(tx, kin)
+        post = Post(message=task, address=desk_there, turn_id=task.id, status=MessageStatus.PROCESSED)
+        tx.messages.insert(post, session_id=child, at=1)
+        tx.messages.insert(Post(message=thinking, address=desk_there, turn_id=task.id), session_id=child, at=1)
+
+    await table.harness.store.write(work)
+    return found
+
+
 Scene = Callable[[Desk], Awaitable[Record]]
 SCENES: tuple[Scene, ...] = (
     prompt,
@@ -274,6 +351,10 @@ SCENES: tuple[Scene, ...] = (
     wrote_a_letter,
     letter_in_a_mailbox,
     quoted,
+    short,
+    listed_call,
+    refused,
+    gave_work,
 )
 
 
@@ -361,6 +442,99 @@ async def test_files_are_deleted_unless_another_message_holds_them_or_they_are_o
     assert (await table.harness.record(records[0])).message.content.attachments == ()
 
 
+async def test_files_of_earlier_versions_and_exports_of_a_notice_are_deleted_too(table: Desk, tmp_path: Path) -> None:
+    table.model.lines += ["fine"]
+    (said,) = await table.talk("hello")
+    kept = tmp_path / "files" / said.session_id
+    kept.mkdir(parents=True)
+    once, export = kept / "once", kept / f"{EXPORT}raw.json"
+    for each in (once, export):
+        each.write_text(SECRET, encoding="utf-8")
+    notice = make.notice("From there", reason="reply", attachments=[Attachment(name="once", path=str(once))])
+    record = await table.harness.gateway.post(said.beside(notice))
+    changed = notice.update(attachments=[])
+    await table.harness.store.write(lambda tx: tx.messages.rewrite(changed, actor="a", at=1))
+    told = make.notice("All of it", reason="reply", attachments=[Attachment(name=export.name, path=str(export))])
+    await table.harness.gateway.post(said.beside(told))
+    assert "2 files" in await table.give(f"/redact #{record.session_n}", admin=True)
+    assert holding(kept) == []
+
+
+async def test_what_is_known_of_a_delivery_stays_without_the_words_of_the_platform(table: Desk) -> None:
+    record = await refused(table)
+    await table.give(f"/redact #{record.session_n}", admin=True)
+    (part,) = await table.harness.store.read(lambda tx: tx.deliveries.of(record.id))
+    assert (part.state, part.error) == (DeliveryState.AMBIGUOUS, BLIND + REDACTED)
+
+
+async def test_what_a_quoting_notice_was_made_of_stays(table: Desk) -> None:
+    """Else anybody could take away what others said, by writing a word of it."""
+    table.model.lines += ["fine", "The password is in the safe."]
+    await table.talk("password", "where is it?", by="Bob")
+    answer = [each for each in await everything(table) if each.kind == "answer"][-1]
+    relay = replace(make.notice(f"From here: {answer.message.text}"), metadata=FrozenDict(relayed=answer.id))
+    notice = await table.harness.gateway.post(answer.beside(relay))
+    await table.give("/redact #1", by="Bob")
+    assert is_redacted((await table.harness.record(notice)).message)
+    assert not is_redacted((await table.harness.record(answer)).message)
+
+
+async def test_a_notice_that_begins_like_the_redacted_one_stays(table: Desk) -> None:
+    table.model.lines += ["fine"]
+    (said,) = await table.talk("hello")
+    begins = "From discord:lounge, by Ada Lovelace of London: "
+    texts = (f"{begins}{SECRET}", f"{begins}something else")
+    one, other = [await table.harness.gateway.post(said.beside(make.notice(text, reason="reply"))) for text in texts]
+    await table.give(f"/redact #{one.session_n}", admin=True)
+    assert (await table.harness.record(other)).message.text == texts[1]
+
+
+class Overtaken(FaultyStore):
+    """A store in which somebody else writes right before others do."""
+
+    late: tuple[Post, ...] = ()
+
+    async def write(self, operation: Callable[[Transaction], T]) -> T:
+        late, self.late = self.late[:1], self.late[1:]
+        for post in late:
+            await super().write(lambda tx, post=post: tx.messages.insert(post, session_id=post.session_id, at=1))  # type: ignore[misc]
+        return await super().write(operation)
+
+
+async def test_copies_that_are_made_during_the_search_are_found_too(tmp_path: Path) -> None:
+    store = Overtaken(MemoryStore(), desk().harness.clock)
+    table = at_desk(store, tmp_path, "fine")
+    (said,) = await table.talk(SECRET)
+    other = await store.write(lambda tx: tx.sessions.create(at=1))
+    copies = [
+        Post(message=said.message.clone(), address=ROOM, session_id=other.id, status=MessageStatus.PROCESSED)
+        for _ in range(2)
+    ]
+    store.late = tuple(copies)
+    assert "Overwritten: 3 messages" in await table.give("/redact #1", admin=True)
+    found = await store.read(lambda tx: tx.messages.session(other.id))
+    assert [each.message.rendered for each in found] == [REDACTED, REDACTED]
+
+
+async def test_after_a_failure_in_the_middle_the_same_command_takes_the_rest_away(tmp_path: Path) -> None:
+    faulty = FaultyStore(MemoryStore(), desk().harness.clock)
+    table = at_desk(faulty, tmp_path)
+    session = await faulty.write(lambda tx: tx.sessions.create(at=1))
+    await faulty.write(lambda tx: tx.sessions.bind(ROOM, session.id))
+    kept = tmp_path / "files" / session.id / "kept"
+    kept.parent.mkdir(parents=True)
+    kept.write_text(SECRET, encoding="utf-8")
+    message = make.user_prompt(SECRET, author="Ada", attachments=[Attachment(name="kept", path=str(kept))])
+    post = Post(message=message, address=ROOM, session_id=session.id, status=MessageStatus.PROCESSED)
+    record = await table.harness.gateway.post(post)
+    faulty.script("_wiping", LOCKED)
+    with pytest.raises(StoreLocked):
+        await table.give("/redact #1", admin=True)
+    assert not kept.exists()
+    assert "is redacted" in await table.give("/redact #1", admin=True)
+    assert is_redacted((await table.harness.record(record)).message)
+
+
 async def test_a_file_that_cannot_be_deleted_is_named(table: Desk, tmp_path: Path) -> None:
     session = await table.harness.store.write(lambda tx: tx.sessions.create(at=1))
     await table.harness.store.write(lambda tx: tx.sessions.bind(ROOM, session.id))
@@ -413,6 +587,9 @@ async def test_a_prompt_that_waits_is_cancelled(table: Desk) -> None:
     await table.give("/redact #1")
     assert await table.harness.status(record) is MessageStatus.INTERRUPTED
     assert await table.waiting() == []
+    table.model.lines += ["fine"]
+    await table.talk("hello")
+    assert read_by(table.model.requests[-1]) == ["hello"]
 
 
 async def test_a_database_that_cannot_be_cleaned_now_is_cleaned_by_the_next_try(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kesoku.commands.here import plain_name
 from kesoku.commands.redact import Redact
 from kesoku.commands.registry import Registry
 from kesoku.commands.why import Why
@@ -158,7 +159,7 @@ async def test_versions_and_redaction_are_told() -> None:
     (said,) = await table.talk("hello")
     edited = said.message.update(text="other")
     await table.harness.store.write(lambda tx: tx.messages.rewrite(edited, actor="user:id-Ada", at=1))
-    assert "version 2, the earlier ones are kept" in await facts(table, 1)
+    assert "version 2, 1 earlier one(s) kept" in await facts(table, 1)
     assert "next version by `user:id-Ada`" in await table.give("/why 1")
     await table.give("/redact 1")
     assert (await facts(table, 1))[-2:] == ["its words were redacted", "version 3"]
@@ -170,3 +171,20 @@ async def test_a_time_that_no_calendar_has_is_a_number() -> None:
     odd = replace(make.notice("x"), created_at=1e12)
     stored = await table.harness.gateway.post(replace(said.beside(odd), status=MessageStatus.DELIVERED))
     assert "made 1e+12 s" in await table.give(f"/why {stored.session_n}")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Ada Lovelace", "Ada Lovelace"),
+        ("read_file", "read_file"),
+        ("Dr. O'Neil-Smith, J.", "`Dr. O'Neil-Smith, J.`"),
+        ("[x](http://evil)", "`[x](http://evil)`"),
+        ("**Admin**", "`**Admin**`"),
+        ("_a_", "`_a_`"),
+        ("@everyone", "`@everyone`"),
+        ("a`b\x1b[31m", "`a'b [31m`"),
+    ],
+)
+def test_a_name_in_a_sentence_is_nothing_but_a_name(name: str, told: str) -> None:
+    assert plain_name(name) == told

@@ -68,6 +68,7 @@ async def test_a_listener_gets_only_what_matches(bench: GatewayHarness) -> None:
         waiting.cancel()
 
 
+@pytest.mark.no_cover
 async def test_a_paused_listener_loses_nothing_and_blocks_nobody(bench: GatewayHarness) -> None:
     # K-250, complaint 36
     count = 600

@@ -41,6 +41,7 @@ class TestGemini(ModelContract):
         return gemini(server, key="wrong-key")
 
 
+@pytest.mark.no_cover
 class TestGeminiWithoutIds(TestGemini):
     """The same for models that give their calls no ids."""
 

@@ -25,6 +25,7 @@ async def rest(stream: AsyncIterator[object]) -> Reply:
     return reply
 
 
+@pytest.mark.no_cover
 async def test_twenty_streams_are_open_at_once(server: LoopbackGemini, make: Make) -> None:
     model = make()
     server.script(*(Answer(Say(f"answer {number:02}")) for number in range(20)))
@@ -36,6 +37,7 @@ async def test_twenty_streams_are_open_at_once(server: LoopbackGemini, make: Mak
     assert sorted(reply.text for reply in replies) == [f"answer {number:02}" for number in range(20)]
 
 
+@pytest.mark.no_cover
 async def test_a_slow_reader_holds_up_nobody(server: LoopbackGemini, make: Make) -> None:
     model, long = make(), "long " * 400_000
     server.script(Answer(Say(long, piece=100_000)), Answer(Say("quick")))
