@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from kesoku.adapter.command import Argument, Invocation
-from kesoku.commands.here import first_words, label, message_here, own, session_here
+from kesoku.commands.here import deed_keys, first_words, label, message_here, own, session_here
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.commands.start import Start, read_before, read_until, start_of
 from kesoku.errors import CommandMisused, NotPossible
@@ -106,7 +106,8 @@ class Branching:
 
     async def _again(self, invocation: Invocation, given: str, verb: str, *, text: str | None = None) -> str:
         start = await self._store.read(lambda tx: start_of(tx, invocation, given, verb))
-        posts = list(_said_again(start, text))
+        first, *more = _said_again(start, text)
+        posts = [replace(first, keys=deed_keys(invocation)), *more]
 
         def choose(tx: Transaction, _: Branch, last: int) -> Branch:
             name = _name(tx, start.session.id, f"{verb}-{start.opener.session_n}")

@@ -3,7 +3,7 @@
 from kesoku.adapter.command import Argument, Invocation
 from kesoku.agent.compaction import TAIL
 from kesoku.agent.view import Viewer
-from kesoku.commands.here import session_here
+from kesoku.commands.here import deed_keys, session_here
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import NotPossible
 from kesoku.messages import make
@@ -29,7 +29,8 @@ class Compact:
             return await self._undo(invocation)
         session_id, waits = await self._store.read(lambda tx: self._ready(tx, invocation))
         message = make.compaction_prompt(user_id=invocation.principal.user_id)
-        await self._gateway.post(Post(message=message, address=invocation.address, session_id=session_id))
+        keys = deed_keys(invocation)
+        await self._gateway.post(Post(message=message, address=invocation.address, session_id=session_id, keys=keys))
         return f"The model sums up what was said{' once that is answered which waits' if waits else ''}."
 
     def _ready(self, tx: Transaction, invocation: Invocation) -> tuple[str, bool]:

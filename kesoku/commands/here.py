@@ -81,6 +81,14 @@ def text_of(record: Record) -> str:
     return rendered if isinstance(rendered, str) else str(rendered[0].get("text", ""))
 
 
+def deed_keys(invocation: Invocation) -> tuple[str, ...]:
+    """The platform ids under which what a command does is stored, so that a redelivered one does it once (N-07).
+
+    They are not the invocation's own: those belong to the reply.
+    """
+    return tuple(f"{key}#deed" for key in invocation.keys)
+
+
 def own(invocation: Invocation, record: Record, verb: str) -> None:
     """Raise NotPossible unless the person wrote this message, or is an admin."""
     if not invocation.admin and record.message.user_id != invocation.principal.user_id:

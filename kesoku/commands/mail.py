@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from kesoku.adapter.command import Argument, Invocation
-from kesoku.commands.here import session_here
+from kesoku.commands.here import deed_keys, session_here
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import CommandMisused, NameInvalid, NoDeadLetter, NotPossible, OwnerUnknown
 from kesoku.exchange import Exchange
@@ -76,8 +76,17 @@ class Mail:
     async def announce(self, invocation: Invocation) -> str:
         """One broadcast, and a notice in every channel."""
         text, at = str(invocation.arguments["text"]).strip(), self._clock.now()
-        done = await self._store.write(lambda tx: announce(tx, text, at=at))
-        return f"Announced in {len(done.destinations)} channel(s) of {done.sessions} conversation(s)."
+        bot, keys = invocation.address.chatbot_id, deed_keys(invocation)
+
+        def operation(tx: Transaction) -> str:
+            if tx.messages.find(bot, keys):
+                return "It is announced."
+            done = announce(tx, text, at=at)
+            for notice_id in done.notices[:1]:
+                tx.messages.add_keys(bot, keys, notice_id)
+            return f"Announced in {len(done.destinations)} channel(s) of {done.sessions} conversation(s)."
+
+        return await self._store.write(operation)
 
     def _named(self, tx: Transaction, invocation: Invocation, name: str) -> str:
         if not is_name(name):
@@ -97,7 +106,9 @@ class Mail:
         return _outcome(report)
 
     def _relayed(self, tx: Transaction, invocation: Invocation, where: str, text: str) -> str:
-        address = _place(tx, where)
+        address, bot, keys = _place(tx, where), invocation.address.chatbot_id, deed_keys(invocation)
+        if tx.messages.find(bot, keys):
+            return f"It goes to {address}."
         said, metadata = (text, EMPTY) if text else _last_answer(tx, session_here(tx, invocation.address))
         origin = f"From {invocation.address}, by {printable_name(invocation.principal.display_name)}:"
         notice = replace(make.notice(f"{origin}\n\n{said}", reason="reply"), metadata=metadata)
@@ -105,6 +116,7 @@ class Mail:
         if session is None:
             raise NotPossible(what=f"relay to {address}", why="no conversation is bound to it")
         tx.messages.insert(Post(message=notice, address=address), session_id=session.id, at=self._clock.now())
+        tx.messages.add_keys(bot, keys, notice.id)
         return f"It goes to {address}."
 
 

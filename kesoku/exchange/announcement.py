@@ -23,6 +23,8 @@ class Announcement:
     sessions: int
     destinations: tuple[Address, ...]
     """The channels in which whoever serves them shows it."""
+    notices: tuple[str, ...]
+    """The message in each of them."""
 
 
 def announce(tx: Transaction, text: str, *, at: int) -> Announcement:
@@ -44,7 +46,14 @@ def announce(tx: Transaction, text: str, *, at: int) -> Announcement:
         read = tx.mail.mailbox(owner)
         if read is not None and read.session_id is not None:
             exchange.take(owner, mail)
+    notices = []
     for address, session in places:
         notice = make.notice(f"📣 {text}", reason="reply")
         tx.messages.insert(Post(message=notice, address=address), session_id=session.id, at=at)
-    return Announcement(mail_id=mail.id, sessions=len(sessions), destinations=tuple(address for address, _ in places))
+        notices.append(notice.id)
+    return Announcement(
+        mail_id=mail.id,
+        sessions=len(sessions),
+        destinations=tuple(address for address, _ in places),
+        notices=tuple(notices),
+    )

@@ -289,3 +289,15 @@ async def test_a_prompt_that_had_joined_is_edited_and_the_others_are_said_again(
         await table.harness.answered(opener)
     assert opener.message.rendered == "first"
     assert sorted(each.strip() for each in read_by(table.model.requests[-1])) == ["by the way, in short", "first"]
+
+
+@pytest.mark.parametrize("line", ["/edit 1 other", "/retry"])
+async def test_a_command_that_is_delivered_twice_says_it_once(line: str) -> None:
+    table = desk("one", "two")
+    await table.talk("first")
+    for _ in range(2):
+        await table.give(line, keys=["event-1"])
+    assert len(await table.waiting()) == 1
+    await table.work()
+    await table.give(line, keys=["event-1"])
+    assert await table.waiting() == []

@@ -293,3 +293,10 @@ async def test_a_summary_is_forgotten_but_not_pinned() -> None:
     await table.give(f"/forget {summary.session_n}")
     await table.talk("fifth")
     assert read_by(table.model.requests[-1])[0] == "third"
+
+
+async def test_a_compaction_that_is_asked_for_twice_by_one_event_is_one() -> None:
+    table = await talked()
+    for _ in range(2):
+        await table.give("/compact", keys=["event-1"])
+    assert len(await table.waiting()) == 1

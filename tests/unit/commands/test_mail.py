@@ -47,13 +47,13 @@ def converse(tx: Transaction) -> None:
         tx.messages.insert(Post(message=prompt, address=address, turn_id=prompt.id), session_id=name, at=1)
 
 
-async def give(store: Store, line: str, *, admin: bool = True, at: Address = HERE) -> str:
+async def give(store: Store, line: str, *, admin: bool = True, at: Address = HERE, keys: tuple[str, ...] = ()) -> str:
     """Give a command as people type it, and return the reply."""
     registry = Registry(Mail(store=store, clock=VirtualClock()).commands())
     name, _, rest = line.removeprefix("/").partition(" ")
     spec = next(each for each in registry.specs() if each.name == name)
     person = Principal(user_id="id-Ada", display_name="Ada")
-    given = Invocation(name=name, address=at, principal=person, arguments=spec.read(rest), admin=admin)
+    given = Invocation(name=name, address=at, principal=person, arguments=spec.read(rest), admin=admin, keys=keys)
     return await registry.run(given) or ""
 
 
@@ -127,6 +127,15 @@ async def test_a_text_is_relayed_with_a_line_of_where_it_comes_from(store: Store
     (notice,) = await shown(store)
     assert notice.address == THERE
     assert notice.message.text == "From discord:lounge, by Ada:\n\nDinner is **ready**."
+
+
+@pytest.mark.parametrize("line", ["/relay wechat:kitchen Dinner is ready.", "/announce Dinner is ready."])
+async def test_a_command_that_is_delivered_twice_is_done_once(store: Store, line: str) -> None:
+    for _ in range(2):
+        await give(store, line, keys=("event-1",))
+    assert len(await shown(store)) == 1
+    await give(store, line, keys=("event-2",))
+    assert len(await shown(store)) == 2
 
 
 async def test_the_last_answer_is_relayed_with_its_files_named(store: Store) -> None:
