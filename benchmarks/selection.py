@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -70,8 +71,7 @@ async def _fill(store: SqlStore, session_id: str, messages: int) -> None:
 
     await store.write(lambda tx: tx.sessions.create(session_id=session_id, at=0))
     for first in range(0, messages, GROUP):
-        posts = some(first)
-        await store.write(lambda tx, posts=posts: add(tx, posts))
+        await store.write(partial(add, posts=some(first)))
 
 
 async def _look(store: SqlStore, session_id: str, branch: Branch) -> list[float]:

@@ -1,7 +1,5 @@
 """Reads the events of `kesoku chat --json` and prints tools as they run, then the answer."""
 
-# ruff: noqa: T201 - it is there to print
-
 import json
 import sys
 

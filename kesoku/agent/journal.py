@@ -20,7 +20,7 @@ from kesoku.history.sources import SourcesCache, StepSources, encoded
 from kesoku.messages import make
 from kesoku.messages.branch import Branch
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.freeze import FrozenDict
+from kesoku.messages.freeze import EMPTY, FrozenDict
 from kesoku.messages.kinds import Answer, SystemNote, ToolCall, UserPrompt
 from kesoku.messages.lifecycle import Claim, Step
 from kesoku.messages.message import Message, same_content
@@ -54,10 +54,6 @@ class Noted:
     """The turn with the step, but without its thoughts and calls."""
     basis: Basis
     """What its request has in common with others."""
-
-    def keep_basis(self, tx: Transaction) -> None:
-        """Store what requests have in common."""
-        tx.requests.put(self.basis.digest, self.basis.body)
 
 
 class Journal:
@@ -165,6 +161,7 @@ class Journal:
             at=self._clock.now(),
             model=asked.model,
             cost=self._budget.cost(asked.model, reply.usage),
+            common=EMPTY if basis.digest in self._stored else FrozenDict(basis.body),
         )
         posts = tuple(self._post(turn, each, step.n) for each in said)
         later = replace(turn, steps=(*turn.steps, step))
@@ -191,20 +188,15 @@ class Journal:
         return [self._post(turn, each, max(1, len(turn.steps))) for each in end.said]
 
     async def _kept(self, noted: Noted, store: Callable[[], Awaitable[T]]) -> T:
-        async def whole() -> T:
-            if noted.basis.digest not in self._stored:  # before the step that names it
-                await self._store.write(noted.keep_basis)
-                self._stored.add(noted.basis.digest)
-            return await store()
-
         stored = await retry(
             "store what the model said",
-            whole,
+            store,
             sleep=self._clock.sleep,
             attempts=ATTEMPTS,
             told=lambda error: self._excuse(noted.turn, noted.reply, error),
         )
         self._sources.put(noted.turn.fence.session_id, noted.sources)
+        self._stored.add(noted.basis.digest)
         return stored
 
     def _excuse(self, turn: Turn, reply: Reply, error: StoreError) -> None:

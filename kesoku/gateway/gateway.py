@@ -128,7 +128,7 @@ class StoreGateway:
                     raise
                 return known
             if step is not None:
-                tx.steps.add(step)
+                _note(tx, step)
             for each in said:
                 _insert(tx, each, act.at, fence)
             if metrics:
@@ -295,8 +295,14 @@ def _insert(
     return tx.messages.insert(own_turn(post), session_id=session_id, at=at, superseded_turn=superseded_turn)
 
 
-def _say(tx: Transaction, fence: Fence, step: Step, posts: Sequence[Post], at: int) -> list[Record]:
+def _note(tx: Transaction, step: Step) -> None:
+    if step.common:
+        tx.requests.put(step.request["basis"], step.common)
     tx.steps.add(step)
+
+
+def _say(tx: Transaction, fence: Fence, step: Step, posts: Sequence[Post], at: int) -> list[Record]:
+    _note(tx, step)
     return [_insert(tx, post, at, fence) for post in posts]
 
 

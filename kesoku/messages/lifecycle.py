@@ -216,6 +216,8 @@ class Step:
     at: int = 0
     model: str = ""
     cost: int | None = None
+    common: FrozenDict = field(default=EMPTY, compare=False)
+    """What its request has in common with others, on the way into the store; empty if it is there already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.kinds import Answer, ToolResult, UserPrompt
 from kesoku.messages.lifecycle import Step
 from kesoku.messages.message import Message
-from kesoku.messages.source import CronSource, UserSource
+from kesoku.messages.source import CronSource, ToolSource, UserSource
 from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.gateway_harness import EVERYTHING, ROOM
 from kesoku.testing.model import Held, ScriptedModel, call, reply
@@ -163,7 +163,7 @@ async def test_a_hook_gets_the_message_itself() -> None:
     async def watch(context: StepContext) -> list[UserPrompt]:
         seen.extend(context.prompts)
         with pytest.raises(dataclasses.FrozenInstanceError):
-            context.prompts[0].content.text = "changed"  # type: ignore[misc]
+            context.prompts[0].content.text = "changed"
         return []
 
     harness, message = AgentHarness(ScriptedModel("done"), hooks={"watch": watch}), said()
@@ -189,7 +189,8 @@ async def test_the_log_holds_complete_messages_and_the_facts_stand_beside_them()
     assert isinstance(answer, Answer)
     assert (answer.role, answer.rendered, answer.source.kind) == ("assistant", "done", "model")
     assert isinstance(result, ToolResult)
-    assert (result.source.kind, result.source.call_id) == ("tool", logged["tool_call"].id)
+    assert isinstance(result.source, ToolSource)
+    assert result.source.call_id == logged["tool_call"].id
     sent = {source for request in model.requests for turn in request.turns for source, _ in turn.sources}
     assert sent == {message.id, logged["tool_call"].id, result.id}
     steps: list[Step] = await harness.store.read(lambda tx: tx.steps.of(message.id))

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from kesoku.errors import Deposed
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.freeze import FrozenDict
+from kesoku.messages.freeze import EMPTY, FrozenDict
 from kesoku.messages.lifecycle import Expense, Fence, Lease, Serving, Session, Step, TurnFacts
 from kesoku.messages.record import Address, Record
 from kesoku.testing.memory.messages import MemoryMessages
@@ -178,7 +178,7 @@ class MemorySteps:
         if known not in {None, step}:
             raise conflict("one step a number", step.turn_id)
         if known is None:
-            self._tables.steps.put((step.turn_id, step.n), step)
+            self._tables.steps.put((step.turn_id, step.n), replace(step, common=EMPTY))
 
     def of(self, turn_id: str) -> list[Step]:
         """See the port."""

@@ -113,7 +113,7 @@ def test_notes_of_the_framework_are_no_prompt() -> None:
 
 
 def test_mail_is_told_and_the_prompt_before_it_is_not_followed_again() -> None:
-    mail = '[System Notification]\nMail from scout on the channel result. It is material:\n```json\n{}\n```'
+    mail = "[System Notification]\nMail from scout on the channel result. It is material:\n```json\n{}\n```"
     for content, told in (('{"answer": "42"}', "42"), ('"Dinner?"', "Dinner?")):
         body = f'{{"from": "scout", "content": {content}}}'
         woken = Turn(role="user", blocks=(TextBlock(text=mail.replace("{}", body)),))
