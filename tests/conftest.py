@@ -25,6 +25,9 @@ WHOLE_PROGRAMS = [
 ]
 """Whole programs at work, most of them in processes of their own, which the tracer does not follow anyway."""
 
+KIT = Path(__file__).parent / "unit" / "testing"
+"""Tests of `kesoku.testing`."""
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
@@ -47,10 +50,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
         is_whole = whole[item.path]
-        if is_random or is_whole:
+        if is_random or is_whole or _is_of_the_kit(item):
             item.add_marker(pytest.mark.no_cover)
         if is_whole and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(300))  # many processes on a loaded machine
+
+
+def _is_of_the_kit(item: pytest.Item) -> bool:
+    """Whether a test runs over the store in memory, whose twin runs over SQLite, or is about the kit itself: neither is
+    measured, and the twin reaches the same lines."""
+    case = getattr(getattr(item, "callspec", None), "id", "")
+    return item.path.is_relative_to(KIT) or "TestMemory" in item.nodeid or "memory" in case.split("-")
 
 
 @pytest.fixture(scope="session")

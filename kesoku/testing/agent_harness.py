@@ -62,6 +62,7 @@ class AgentHarness(GatewayHarness):
         self.tools = Toolbox(tools, policies)
         self.hooks, self.limits, self.dispatch, self.secrets = hooks, limits, dispatch, secrets
         self.budget, self.staging, self.replays = budget, staging, replays
+        self._replayed: dict[str, int] = {}
         self.drafts, self.approver = RecordingDrafts(), ScriptedApprover()
 
     def loop(self, gateway: StoreGateway | None = None) -> TurnLoop:
@@ -104,19 +105,23 @@ class AgentHarness(GatewayHarness):
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    async def check_replays(self) -> None:
-        """Raise unless every request that was ever sent here can be made again from the log, byte for byte (D-051)."""
+    async def check_replays(self, *, again: bool = False) -> None:
+        """Raise unless every request that was ever sent here can be made again from the log, byte for byte (D-051).
+
+        What was found right once is left out, unless everything is looked at `again`.
+        """
         changes = await self.events()
-        for turn_id in dict.fromkeys(each.record.turn_id for each in changes if each.record.turn_id):
-            found = await self._replayed(turn_id)
+        turns = list(dict.fromkeys(each.record.turn_id for each in changes if each.record.turn_id))
+        seen = {} if again else self._replayed
+
+        def operation(tx: Transaction) -> dict[str, list[Replay]]:
+            taken = {turn_id: len(tx.steps.of(turn_id)) for turn_id in turns}
+            return {turn_id: replay(tx, turn_id) for turn_id, steps in taken.items() if steps > seen.get(turn_id, 0)}
+
+        for turn_id, found in (await self.store.read(operation)).items():
             if wrong := [each.step.n for each in found if not each.is_same]:
                 raise AssertionError(f"steps {wrong} of turn {turn_id} cannot be compiled again as they were sent")
-
-    async def _replayed(self, turn_id: str) -> list[Replay]:
-        def operation(tx: Transaction) -> list[Replay]:
-            return replay(tx, turn_id) if tx.steps.of(turn_id) else []
-
-        return await self.store.read(operation)
+            self._replayed[turn_id] = len(found)
 
     async def until(self, record: Record | str, *statuses: MessageStatus) -> Record:
         """The record, once it stands in one of `statuses`."""

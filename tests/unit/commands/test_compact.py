@@ -192,7 +192,7 @@ async def test_every_request_around_a_compaction_can_be_compiled_again() -> None
     await table.give("/branch switch main")
     await table.give("/compact undo")
     await table.talk("seventh")
-    await table.harness.check_replays()
+    await table.harness.check_replays(again=True)
     assert read_by(table.model.requests[-1])[0] == "they counted"
 
 
