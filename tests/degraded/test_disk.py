@@ -59,7 +59,7 @@ async def test_a_full_disk_holds_turns_up_and_nothing_is_lost(
         assert "is full" in note
         assert wait == BEAT
         tried = complaints(caplog)
-        assert max(tried.values()) <= seconds / BEAT + 1, tried
+        assert max(tried.values()) <= seconds / BEAT + 2, tried  # the first one, and one that an event brought
         assert not [each for each in caplog.records if each.exc_info]
         ballast.unlink()
         await pass_time(bot, BEAT + 1)

@@ -242,7 +242,7 @@ def test_ctrl_c_interrupts_and_a_second_one_leaves(play: Play) -> None:
     scene.type("\x03")
     scene.wait_report("interrupted")
     scene.wait_for("· interrupted")
-    assert any(row == "› half a thought" for row in scene.visible())
+    scene.wait(lambda: any(row == "› half a thought" for row in scene.visible()), "the line that was typed")
     scene.type("\x03")
     assert scene.end() == 0
     assert [note[0] for note in scene.reports()] == ["submitted", "interrupted", "left"]
