@@ -31,7 +31,7 @@ def from_json(text: str | bytes) -> Message:
         TypeError: a field holds what it does not take, or is unknown.
     """
     try:
-        data = json.loads(text, object_pairs_hook=_object)
+        data = _decode(text if isinstance(text, str) else text.decode(json.detect_encoding(text), "surrogatepass"))
     except RecursionError:
         raise MessageUnreadable(why="lists and objects stand in each other without an end") from None
     except ValueError as error:
@@ -50,3 +50,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen = Counter(key for key, _ in pairs)
         raise MessageUnreadable(why=f"the key {next(key for key in seen if seen[key] > 1)!r} stands there twice")
     return made
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_object).decode
+"""What `json.loads` does, with a decoder that is made once."""

@@ -124,6 +124,14 @@ def defaults_of(cls: Any) -> dict[str, Any]:
     return {each.name: each.default for each in fields(cls)}
 
 
+@cache
+def _looked_at(cls: Any) -> tuple[tuple[str, Any, frozenset[type]], ...]:
+    """Name and default of each field of a dataclass, and the types of values that it takes as they are."""
+    taken = taken_by(cls)
+    plain = {name: _ATOMS & each.surely if each.types else _ATOMS for name, each in taken.items()}
+    return tuple((name, default, plain[name]) for name, default in defaults_of(cls).items())
+
+
 def current_fields(value: Any) -> dict[str, Any]:
     """Name and value of each field of a dataclass, values as they are."""
     return {name: getattr(value, name) for name in defaults_of(value.__class__)}
@@ -140,16 +148,13 @@ class Form:
 
     def __post_init__(self) -> None:
         cls: Any = self.__class__
-        known = taken_by(cls)
-        for name, default in defaults_of(cls).items():
+        for name, default, plain in _looked_at(cls):
             given = getattr(self, name)
-            if given is default:
+            if given is default or type(given) in plain:
                 continue
-            if type(given) not in _ATOMS and (frozen := freeze(given)) is not given:
+            if (frozen := freeze(given)) is not given:
                 object.__setattr__(self, name, frozen)
-                given = frozen
-            if type(given) not in known[name].surely:
-                checked(cls, name, given)
+            checked(cls, name, frozen)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able form: every field that differs from its default."""

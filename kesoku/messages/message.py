@@ -16,11 +16,11 @@ import uuid_utils
 from kesoku.errors import IdentityGiven, IdentityMissing, KindFixed
 from kesoku.messages.content import Content
 from kesoku.messages.enums import MessageRole, MessageType
-from kesoku.messages.field_type import checked, mistyped, taken_by
+from kesoku.messages.field_type import checked, mistyped
 from kesoku.messages.freeze import EMPTY, FrozenDict, current_fields, freeze, thaw
 from kesoku.messages.image import in_words
 from kesoku.messages.party import BROADCAST, UNADDRESSED, Broadcast, Direct, Party, party
-from kesoku.messages.source import Source
+from kesoku.messages.source import SOURCES, Source
 
 MessageId = str
 """Opaque: nothing is read from it. One type for messages of every class (D-013)."""
@@ -31,6 +31,7 @@ _IDENTITY = frozenset(("id", "created_at", "version"))
 _FIXED = ("kind", "role", "type")
 _CHECKED = ("id", "created_at", "source", "channel", "author", "version")
 """Fields that are kept as they are given; the others are made into what they must be."""
+_SOURCE_CLASSES = frozenset(SOURCES.values())
 _PLAIN = object()
 """Of content that does not render itself."""
 _MICROSECOND, _SECOND = 1_000, 1_000_000
@@ -123,15 +124,24 @@ class Message:
             object.__setattr__(self, "content", kept)
         if type(self.metadata) is not FrozenDict:
             object.__setattr__(self, "metadata", _cells(cls, self.metadata))
-        for side in ("sender", "recipient"):
-            given = getattr(self, side)
-            if (kept := party(given)) is not given:
-                object.__setattr__(self, side, kept)
-        known = taken_by(cls)
-        for name in _CHECKED:
-            given = getattr(self, name)
-            if type(given) not in known[name].surely:
-                checked(cls, name, given)
+        if (kept := party(self.sender)) is not self.sender:
+            object.__setattr__(self, "sender", kept)
+        if (kept := party(self.recipient)) is not self.recipient:
+            object.__setattr__(self, "recipient", kept)
+        if not self._is_plain():
+            for name in _CHECKED:
+                checked(cls, name, getattr(self, name))
+
+    def _is_plain(self) -> bool:
+        """Whether every field is of the very type that it should be, which is told quickly."""
+        return (
+            type(self.id) is str
+            and type(self.created_at) is float
+            and type(self.source) in _SOURCE_CLASSES
+            and (self.channel is None or type(self.channel) is str)
+            and type(self.author) is str
+            and type(self.version) is int
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Message) and (self.id, self.version) == (other.id, other.version)
@@ -251,7 +261,7 @@ class Message:
 
 
 def _cells(cls: type[Message], metadata: Any) -> FrozenDict:
-    if metadata is None:
+    if metadata is None or (type(metadata) is dict and not metadata):
         return EMPTY
     if not isinstance(metadata, Mapping):
         raise mistyped(cls, "metadata", metadata, dict)

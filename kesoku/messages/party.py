@@ -102,12 +102,14 @@ def party(value: Any) -> Party:
     Raises:
         InvalidParty: an empty string, an object whose id is no UUID, or any other type.
     """
+    if value is UNADDRESSED or (type(value) is Direct and type(value.id) is UUID):
+        return value
     if value is None:
         return BROADCAST
     if isinstance(value, str):
         return _ROLES.get(value) or _from_text(value)
     if isinstance(value, Party):  # one that somebody made by hand may be called like a role, or be written like a UUID
-        return value if value is UNADDRESSED else party(value.plain())
+        return party(value.plain())
     if isinstance(value, UUID):
         return Direct(value)
     identity = _uuid(getattr(value, "id", None))

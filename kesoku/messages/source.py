@@ -174,7 +174,7 @@ def source_from_dict(data: Mapping[str, Any]) -> Source:
         UnknownKind: the stored kind is none of `SOURCES`.
         FieldMistyped: it is no mapping, or a field of it holds what it does not take.
     """
-    if not isinstance(data, Mapping):
+    if type(data) is not dict and not isinstance(data, Mapping):
         raise FieldMistyped(owner="a message", field="source", given=data, wanted="a mapping")
     if _TEXT.issuperset(map(type, data.values())):
         return _remembered(tuple(data.items()))

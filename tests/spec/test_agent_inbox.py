@@ -1,4 +1,4 @@
-"""Complete messages on their way to an agent, and in its log (D-034..D-050, D-X01..D-X14)."""
+"""Complete messages on their way to an agent, and in its log (seed 002)."""
 
 import dataclasses
 
