@@ -65,6 +65,8 @@ def measure(room: Path) -> Iterator[Figure]:
         limit=at_most(30),
         physical=Physical(name="json of plain dicts", value=_each(forms, lambda form: json.loads(json.dumps(form)))),
         meaning="The mean of all kinds: storing and exporting a message costs the database more than this.",
+        obstacle="A third of it is Python's json. The rest checks every field and freezes the value, and 2 us find keys"
+        " that stand there twice. At its best a message takes 27 us here.",
     )
     yield Figure(
         name="memory of a message of 93 letters",
