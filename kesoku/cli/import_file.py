@@ -16,24 +16,24 @@ Rows = Iterator[tuple[int, Mapping[str, Any]]]
 """Rows with their numbers, from 1. Of a file of lines the number is that of the line."""
 
 
-def rows(path: Path) -> Rows:
-    """Every row of a file.
+def rows(path: Path, *, whole: int = WHOLE, line: int = LINE) -> Rows:
+    """Every row of a file of at most `whole` bytes, or of lines of at most `line` bytes each.
 
     Raises FileRefused: it cannot be read, is no JSON, or a row of it is no object or too long.
     """
     try:
         with path.open("rb") as file:
-            yield from _rows(path, file)
+            yield from _rows(path, file, whole, line)
     except OSError as error:
         raise FileRefused(path=path, why=f"it cannot be read ({error.strerror})") from error
 
 
-def _rows(path: Path, file: BinaryIO) -> Rows:
-    first = file.readline(LINE)
+def _rows(path: Path, file: BinaryIO, whole: int, line: int) -> Rows:
+    first = file.readline(line)
     while first and not first.strip():
-        first = file.readline(LINE)
+        first = file.readline(line)
     file.seek(0)
-    return _lines(path, file) if _is_row(first) else enumerate(_whole(path, file), 1)
+    return _lines(path, file, line) if _is_row(first) else enumerate(_whole(path, file, whole), 1)
 
 
 def _is_row(line: bytes) -> bool:
@@ -45,10 +45,10 @@ def _is_row(line: bytes) -> bool:
     return isinstance(value, dict) and "records" not in value
 
 
-def _whole(path: Path, file: BinaryIO) -> Iterator[Mapping[str, Any]]:
-    text = file.read(WHOLE + 1)
-    if len(text) > WHOLE:
-        why = f"it is larger than {WHOLE >> 20} MB; give it as one JSON object a line"
+def _whole(path: Path, file: BinaryIO, most: int) -> Iterator[Mapping[str, Any]]:
+    text = file.read(most + 1)
+    if len(text) > most:
+        why = f"it is larger than {most >> 20} MB; give it as one JSON object a line"
         raise FileRefused(path=path, why=why)
     value = _parsed(path, text)
     found = value.get("records") if isinstance(value, dict) else value
@@ -61,12 +61,12 @@ def _whole(path: Path, file: BinaryIO) -> Iterator[Mapping[str, Any]]:
     return iter(found)
 
 
-def _lines(path: Path, file: BinaryIO) -> Rows:
+def _lines(path: Path, file: BinaryIO, most: int) -> Rows:
     number = 0
-    while line := file.readline(LINE + 1):
+    while line := file.readline(most + 1):
         number += 1
-        if len(line) > LINE:
-            raise FileRefused(path=path, row=number, why=f"it is longer than {LINE >> 20} MB")
+        if len(line) > most:
+            raise FileRefused(path=path, row=number, why=f"it is longer than {most >> 20} MB")
         if not line.strip():
             continue
         row = _parsed(path, line, number)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kesoku.adapter.command import Argument, Invocation
 from kesoku.agent.view import View, Viewer
-from kesoku.commands.here import first_words, label, message_here, session_here, text_of, what
+from kesoku.commands.here import first_words, label, message_here, session_here, what
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import NotPossible
 from kesoku.history.weight import tokens_of
@@ -152,7 +152,7 @@ def _described(view: View, budget: int | None) -> Iterator[str]:
         yield f"- {len(listed) - _LISTED} earlier messages"
     for record in listed[-_LISTED:]:
         pinned = " 📌" if (record.turn_id or record.id) in view.branch.pinned else ""
-        yield f"{_line(record)}, {tokens_of(text_of(record)):,} tokens{pinned}"
+        yield f"{_line(record)}, {tokens_of(record.message.text):,} tokens{pinned}"
 
 
 def _line(record: Record) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kesoku.commands.here import given_to
-from kesoku.exchange.delivery import derived_id
 from kesoku.exchange.kin import kin_of
+from kesoku.exchange.occasion import derived_id
 from kesoku.messages.message import Message
 from kesoku.messages.party import Direct
 from kesoku.messages.record import Record

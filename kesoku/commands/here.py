@@ -65,7 +65,7 @@ def what(record: Record) -> str:
 
 def first_words(record: Record) -> str:
     """The beginning of what a message says, in one line that Markdown leaves alone."""
-    text = getattr(record.message.content, "summary", "") or text_of(record)
+    text = getattr(record.message.content, "summary", "") or record.message.text
     return f"`{printable_name(text, _WORDS)}`" if text.strip() else "(no text)"
 
 
@@ -73,12 +73,6 @@ def given_to(call: Message) -> str:
     """What a call is given, as lists show it: in one line, and not the whole of it; empty for nothing."""
     given = thaw(getattr(call.content, "arguments", {}))
     return printable_name(", ".join(f"{name}={value!r}" for name, value in given.items()), _ARGUMENTS) if given else ""
-
-
-def text_of(record: Record) -> str:
-    """What a message says, without its pictures."""
-    rendered = record.message.rendered
-    return rendered if isinstance(rendered, str) else str(rendered[0].get("text", ""))
 
 
 def deed_keys(invocation: Invocation) -> tuple[str, ...]:

@@ -6,8 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from kesoku.errors import ToolRefused
-from kesoku.exchange import reading, wording
-from kesoku.exchange.delivery import derived_id
+from kesoku.exchange import occasion, reading, wording
 from kesoku.exchange.exchange import Exchange
 from kesoku.exchange.kin import (
     PARENT,
@@ -30,7 +29,6 @@ from kesoku.messages.lifecycle import Serving, Session
 from kesoku.messages.mail import Letter
 from kesoku.messages.message import Message
 from kesoku.messages.record import SYSTEM_ADDRESS, Post
-from kesoku.messages.source import RelaySource
 from kesoku.ports import Clock, Store, Transaction
 
 DEPTH = 3
@@ -51,7 +49,7 @@ class SessionAgents:
 
     async def spawn(self, *, session_id: str, call_id: str, task: str, name: str) -> str:
         """Make a session with the task as its first prompt, once for a call."""
-        at, child_id = self._clock.now(), derived_id(call_id)
+        at, child_id = self._clock.now(), occasion.derived_id(call_id)
         mint = cache(lambda: (make.mail_note(wording.TASK), make.task(task)))
 
         def operation(tx: Transaction) -> bool:
@@ -86,15 +84,7 @@ class SessionAgents:
                 raise ToolRefused(what="mail", reason="this conversation was ended")
             _check_turn(tx, call_id, "mail")
             sender, recipient = enrolled(tx, exchange, session), _recipient(tx, exchange, session, to)
-            message = Message.restore(
-                id=derived_id(call_id),
-                created_at=at / 1_000_000,
-                source=RelaySource(),
-                content=text,
-                sender=sender,
-                recipient=recipient,
-                channel=channel,
-            )
+            message = occasion.letter(call_id, at=at, sender=sender, recipient=recipient, content=text, channel=channel)
             exchange.post(message)
             return [each for each in exchange.waiting(sender) if each.message.id == message.id]
 

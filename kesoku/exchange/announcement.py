@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from kesoku.exchange.delivery import derived_id
 from kesoku.exchange.exchange import Exchange
 from kesoku.exchange.kin import enrolled, is_desk
+from kesoku.exchange.occasion import derived_id
 from kesoku.messages import make
 from kesoku.messages.record import Address, Post
 from kesoku.ports import Transaction

@@ -4,9 +4,9 @@ and then finds nothing to do."""
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
-from kesoku.exchange import reading, rest, wording
+from kesoku.exchange import occasion, reading, rest, wording
 from kesoku.exchange.exchange import Exchange
 from kesoku.exchange.kin import Kin, called, enrolled, is_busy, is_desk, is_over, kin_of, place_of
 from kesoku.messages import make
@@ -17,7 +17,6 @@ from kesoku.messages.mail import DeadReason, Letter, Mailbox, Report
 from kesoku.messages.message import Message
 from kesoku.messages.party import Broadcast, Direct, Named
 from kesoku.messages.record import Address, Post, Record
-from kesoku.messages.source import RelaySource
 from kesoku.ports import Transaction
 from kesoku.render.sanitise import printable_name
 
@@ -26,17 +25,11 @@ RESULT = "result"
 _ANSWER = "answer"
 """Under which the metadata of a letter name the answer that it passes on."""
 ACTOR = "postman"
-_RESTS = f"Mail has woken me {rest.WAKES} times in a row. What comes now waits until somebody says something here."
+_RESTS = "Mail has woken me {} times in a row. What comes now waits until somebody says something here."
 _FEW = 5
 _SOON = 10_000_000
 """Microseconds that an answer may take to its people before nobody waits for it any more."""
 _log = logging.getLogger(__name__)
-_SPACE = UUID("1a0f2f4e-6f1f-5c6b-8f57-7d5f3c1e9b42")
-
-
-def derived_id(text: str) -> str:
-    """One id for one occasion, whoever comes to it and however often."""
-    return str(uuid5(_SPACE, text))
 
 
 def pass_on(tx: Transaction, record_id: str, *, at: int) -> list[Letter]:
@@ -67,10 +60,10 @@ def may_wake(tx: Transaction, session_id: str) -> bool:
     return box is not None and tx.mail.held(box.owner) > 0 and not is_busy(tx, session_id)
 
 
-def wake(tx: Transaction, session_id: str, *, at: int) -> Record | None:
+def wake(tx: Transaction, session_id: str, *, at: int, wakes: int = rest.WAKES) -> Record | None:
     """Turn the oldest mail of a session that rests into a prompt: out of the inbox and into the queue at once.
 
-    An ended session gives its mailbox up instead.
+    An ended session gives its mailbox up instead. Mail begins at most so many turns in a row.
     """
     session, box = tx.sessions.get(session_id), tx.mail.mailbox_of(session_id)
     if box is None:
@@ -82,8 +75,8 @@ def wake(tx: Transaction, session_id: str, *, at: int) -> Record | None:
     if place is None or is_busy(tx, session_id) or _is_answering(tx, session_id, at):
         return None
     reading.settle(tx, session_id, box.owner)
-    if (letter := rest.next_letter(tx, session_id, box.owner)) is None:
-        _rest(tx, session, place, at)
+    if (letter := rest.next_letter(tx, session_id, box.owner, wakes=wakes)) is None:
+        _rest(tx, session, place, at, wakes)
         return None
     tx.mail.take(box.owner, letter)
     note = make.mail_note(wording.wake_up(letter, _from(tx, session, letter)), mail_id=letter.id)
@@ -128,15 +121,16 @@ def _is_answering(tx: Transaction, session_id: str, at: int) -> bool:
     return any(0 <= at - each.message.created_at * 1_000_000 < _SOON for each in waiting)
 
 
-def _rest(tx: Transaction, session: Session, place: Address, at: int) -> None:
+def _rest(tx: Transaction, session: Session, place: Address, at: int, wakes: int) -> None:
     """Say once that mail wakes nobody any more: to people, or to whoever gave the agent its task."""
-    if not rest.should_tell(tx, session.id):
+    if not rest.should_tell(tx, session.id, wakes=wakes):
         return
+    rests = _RESTS.format(wakes)
     if (kin := kin_of(tx, session.id)) is not None:
-        said = {"agent": kin.name, "failed": True, "answer": f"{_RESTS} A letter of yours wakes me, too."}
+        said = {"agent": kin.name, "failed": True, "answer": f"{rests} A letter of yours wakes me, too."}
         _mailed(tx, kin, said, cause=f"{session.id} rests at {at}", at=at)
         return
-    notice = make.notice(f"✉️ {_RESTS}", reason="reply")
+    notice = make.notice(f"✉️ {rests}", reason="reply")
     tx.messages.insert(Post(message=notice, address=place), session_id=session.id, at=at)
 
 
@@ -183,15 +177,8 @@ def _mailed(
         return []
     exchange = Exchange(tx.mail, now=lambda: at)
     sender, recipient = enrolled(tx, exchange, own, sends=True), enrolled(tx, exchange, parent)
-    message = Message.restore(
-        id=derived_id(cause),
-        created_at=at / 1_000_000,
-        source=RelaySource(),
-        content=said,
-        sender=sender,
-        recipient=recipient,
-        channel=RESULT,
-        metadata=metadata,
+    message = occasion.letter(
+        cause, at=at, sender=sender, recipient=recipient, content=said, channel=RESULT, metadata=metadata
     )
     if not exchange.post(message):
         return []

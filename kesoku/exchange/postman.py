@@ -14,6 +14,7 @@ from uuid import UUID
 
 from kesoku.errors import StoreError
 from kesoku.exchange import delivery
+from kesoku.exchange.rest import WAKES
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Change, ChangeKind, Serving
 from kesoku.messages.mail import Letter, Report
@@ -30,11 +31,20 @@ _OVER = frozenset({MessageStatus.PROCESSED, MessageStatus.INTERRUPTED, MessageSt
 
 class Postman:
     """One a process, beside its dispatcher. `desks` are those for which the process works; `sweep` seconds bound what a
-    lost wake-up costs."""
+    lost wake-up costs; mail begins at most `wakes` turns of a session in a row."""
 
-    def __init__(self, store: Store, gateway: Gateway, clock: Clock, *, desks: Serving, sweep: float = 5.0) -> None:
+    def __init__(
+        self,
+        store: Store,
+        gateway: Gateway,
+        clock: Clock,
+        *,
+        desks: Serving,
+        sweep: float = 5.0,
+        wakes: int = WAKES,
+    ) -> None:
         self._store, self._gateway, self._clock = store, gateway, clock
-        self._desks, self._sweep_every = desks, sweep
+        self._desks, self._sweep_every, self._wakes = desks, sweep, wakes
         self._said: set[str] = set()
         self._rested: set[str] = set()
         self._news = asyncio.Event()
@@ -130,7 +140,7 @@ class Postman:
 
     async def _wake(self, session_id: str) -> None:
         at = self._clock.now()
-        await self._write("wake a session", partial(delivery.wake, session_id=session_id, at=at))
+        await self._write("wake a session", partial(delivery.wake, session_id=session_id, at=at, wakes=self._wakes))
 
     async def _read(self, operation: Callable[[Transaction], T]) -> T:
         return await self._retry("look for mail", lambda: self._store.read(operation))

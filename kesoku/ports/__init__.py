@@ -9,15 +9,13 @@ from kesoku.ports.branch import BranchStore, RequestStore
 from kesoku.ports.finding import Finding, Severity
 from kesoku.ports.gateway import Choose, Gateway, Subscription
 from kesoku.ports.hook import HookStore
+from kesoku.ports.ledger import DeliveryStore, QuestionStore, StateStore
 from kesoku.ports.mail import MailStore
 from kesoku.ports.store import (
-    DeliveryStore,
     EventLog,
     LeaseStore,
     MessageStore,
-    QuestionStore,
     SessionStore,
-    StateStore,
     StepStore,
     Store,
     Transaction,

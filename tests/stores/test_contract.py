@@ -65,7 +65,7 @@ def test_the_contract_exercises_every_method_of_every_port() -> None:
     wanted += [f"store.{method}" for method in methods(Store)]
     assert len(wanted) > 50
     assert [each for each in wanted if not re.search(rf"\b{re.escape(each)}\(", text)] == []
-    modules = [sys.modules[f"kesoku.ports.{name}"] for name in ("store", "archive", "branch", "mail", "hook")]
+    modules = [sys.modules[f"kesoku.ports.{name}"] for name in ("store", "archive", "branch", "ledger", "mail", "hook")]
     members = [each for module in modules for each in vars(module).values() if isinstance(each, type)]
     declared = {each for each in members if each.__module__ in {module.__name__ for module in modules}}
     assert declared == {*nouns.values(), Store, Transaction}

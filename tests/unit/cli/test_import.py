@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from kesoku.cli import imports
 from kesoku.commands.export import raw
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Serving
@@ -332,10 +331,9 @@ class Terminal(io.StringIO):
 
 
 def test_a_long_import_tells_a_person_how_far_it_is(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "_CHUNK", 3)
     assert machine.run(machine.file(TALK)) == 0
     assert machine.complaint == ""
     seen = Terminal()
     monkeypatch.setattr("sys.stderr", seen)
-    machine.run(machine.file([{**PROMPT, "id": f"n{n}", "session_id": "s2"} for n in range(7)]))
-    assert seen.getvalue() == "\r3 of 7 messages\r6 of 7 messages\r7 of 7 messages\n"
+    machine.run(machine.file([{**PROMPT, "id": f"n{n}", "session_id": "s2"} for n in range(1_001)]))
+    assert seen.getvalue() == "\r500 of 1,001 messages\r1,000 of 1,001 messages\r1,001 of 1,001 messages\n"

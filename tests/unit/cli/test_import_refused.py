@@ -1,11 +1,13 @@
 """What `kesoku import` does not take: rows with their reasons, and files of which nothing is imported."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kesoku.cli import import_file
+from kesoku.errors import FileRefused
 
 from .machine import ANSWER, CALL, PLACE, PROMPT, RESULT, TALK, Machine, Row, lines
 
@@ -124,13 +126,9 @@ def test_a_file_that_cannot_be_read_names_the_row_and_imports_nothing(
     ],
     ids=["line", "file"],
 )
-def test_what_is_too_large_to_be_read_at_once_is_said(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, content: bytes, why: str
-) -> None:
-    monkeypatch.setattr(import_file, "LINE", 4_000)
-    monkeypatch.setattr(import_file, "WHOLE", 8_000)
-    assert machine.run(machine.file(content)) == 65
-    assert why in machine.complaint
+def test_what_is_too_large_to_be_read_at_once_is_said(machine: Machine, content: bytes, why: str) -> None:
+    with pytest.raises(FileRefused, match=why):
+        list(import_file.rows(Path(machine.file(content)), whole=8_000, line=4_000))
 
 
 def test_nesting_that_json_takes_and_a_message_does_not_is_refused(machine: Machine) -> None:

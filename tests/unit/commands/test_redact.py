@@ -20,8 +20,8 @@ from kesoku.commands.look import Look
 from kesoku.commands.redact import Redact
 from kesoku.commands.registry import Registry
 from kesoku.errors import NotPossible, StoreLocked
-from kesoku.exchange.delivery import derived_id
 from kesoku.exchange.kin import Kin, add_child
+from kesoku.exchange.occasion import derived_id
 from kesoku.history.codec import reply_from_json
 from kesoku.messages import make
 from kesoku.messages.content import Attachment, Question

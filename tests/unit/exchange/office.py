@@ -11,6 +11,7 @@ from kesoku.exchange import Exchange, wording
 from kesoku.exchange.agents import SessionAgents
 from kesoku.exchange.kin import Kin, children_of, desks, enrolled, is_desk
 from kesoku.exchange.postman import Postman
+from kesoku.exchange.rest import WAKES
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Change
 from kesoku.messages.message import Message
@@ -73,12 +74,13 @@ class Office(AgentHarness):
         store: Store | None = None,
         clock: VirtualClock | None = None,
         tools: tuple[Tool, ...] = (),
+        wakes: int = WAKES,
     ) -> None:
         self.model = RuleModel(rules)
         super().__init__(
             self.model, tools=(spawn_agent, send_message, check_mail, *tools), store=store, clock=clock, poll=0.02
         )
-        self.postman = Postman(self.store, self.gateway, self.clock, desks=desks(EVERYTHING))
+        self.postman = Postman(self.store, self.gateway, self.clock, desks=desks(EVERYTHING), wakes=wakes)
         self.agents = SessionAgents(self.store, self.clock, self.postman, serving=EVERYTHING)
 
     @asynccontextmanager

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from kesoku.exchange import StoreExchange, rest
+from kesoku.exchange import StoreExchange
 from kesoku.exchange.agents import CHILDREN
 from kesoku.exchange.kin import desks
 from kesoku.exchange.postman import Postman
@@ -161,10 +161,7 @@ async def test_what_a_call_took_is_unread_again_if_its_result_was_lost() -> None
     assert await office.inbox(prompt.session_id) == []
 
 
-async def test_agents_that_answer_each_other_for_ever_are_stopped_until_somebody_speaks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(rest, "WAKES", 3)
+async def test_agents_that_answer_each_other_for_ever_are_stopped_until_somebody_speaks() -> None:
     again = write("scout", "And now?")
     office = Office(
         {
@@ -174,7 +171,8 @@ async def test_agents_that_answer_each_other_for_ever_are_stopped_until_somebody
             "Mail from parent": "Go on.",
             "Mail from scout": again,
             "scout has it": "written",
-        }
+        },
+        wakes=3,
     )
     async with office.open():
         prompt = await office.say("please")

@@ -12,6 +12,7 @@ from kesoku.exchange import Exchange, delivery, rest
 from kesoku.exchange.kin import enrolled
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
+from kesoku.messages.message import Message
 from kesoku.messages.record import Post, Record
 from kesoku.messages.virtual import system_entry
 from kesoku.ports import Transaction
@@ -62,10 +63,9 @@ def _enrolled(tx: Transaction, exchange: Exchange, session_id: str) -> UUID:
     return enrolled(tx, exchange, session)
 
 
-async def test_long_turns_are_counted_like_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_long_turns_are_counted_like_short_ones() -> None:
     """However much an agent does in a turn that mail began, the next one is one in a row."""
-    monkeypatch.setattr(rest, "WAKES", 2)
-    office = Office(SELF)
+    office = Office(SELF, wakes=2)
 
     def fill(tx: Transaction, session_id: str) -> None:
         for _ in range(LONG_TURN):
@@ -85,11 +85,8 @@ async def test_long_turns_are_counted_like_short_ones(monkeypatch: pytest.Monkey
         assert (await office.texts(prompt)).count("written") == 2
 
 
-async def test_an_agent_that_rests_tells_whoever_gave_it_its_task_whose_letter_wakes_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_agent_that_rests_tells_whoever_gave_it_its_task_whose_letter_wakes_it() -> None:
     """No person ever speaks at its desk."""
-    monkeypatch.setattr(rest, "WAKES", 2)
     office = Office({})
     prompt = await office.say("hello")
     parent = await office.named(prompt.session_id, "me")
@@ -100,7 +97,7 @@ async def test_an_agent_that_rests_tells_whoever_gave_it_its_task_whose_letter_w
         """The next letter begins a turn, which ends at once."""
         for each in tx.messages.queued(scout.session_id):
             tx.messages.move(each.id, S.INTERRUPTED, {each.status}, actor="test", reason="", at=1)
-        return delivery.wake(tx, scout.session_id, at=1)
+        return delivery.wake(tx, scout.session_id, at=1, wakes=2)
 
     for _ in range(4):
         await letter(office, scout.session_id)
@@ -110,7 +107,7 @@ async def test_an_agent_that_rests_tells_whoever_gave_it_its_task_whose_letter_w
     assert told.message.recipient == parent
     assert told.message.channel == "result"
     assert told.message.content["failed"]
-    assert "woken me 50 times in a row" in told.message.content["answer"]
+    assert "woken me 2 times in a row" in told.message.content["answer"]
     await letter(office, prompt.session_id, to=scout.session_id)
     again = await office.store.write(wake)
     assert again is not None
@@ -171,3 +168,26 @@ async def test_a_new_conversation_stops_the_agents_of_the_old_one_and_takes_its_
     names = await office.store.read(lambda tx: tx.mail.names())
     assert {name: str(owner) for name, owner in names.items()} == {"kitchen": fresh.owner}
     assert str(old) != fresh.owner
+
+
+async def test_whether_a_person_spoke_is_seen_behind_any_number_of_records() -> None:
+    office = Office({})
+    prompt = await office.say("hello")
+
+    def fill(tx: Transaction) -> None:
+        rest.stop(tx, prompt.session_id)
+        for _ in range(LONG_TURN):
+            post = Post(message=make.notice("busy", reason="reply"), address=ROOM)
+            tx.messages.insert(post, session_id=prompt.session_id, at=1)
+
+    def letter_for(tx: Transaction) -> Message | None:
+        owner = tx.mail.mailbox_of(prompt.session_id)
+        assert owner is not None
+        return rest.next_letter(tx, prompt.session_id, owner.owner, wakes=2)
+
+    await office.named(prompt.session_id, "me")
+    await letter(office, prompt.session_id)
+    await office.store.write(fill)
+    assert await office.store.read(letter_for) is None
+    await office.say("and now?", catch_up=True)
+    assert await office.store.read(letter_for) is not None
