@@ -29,7 +29,8 @@ for the same work without Kesoku. The ratio of the two says more than the number
 def figures(file: Path = FILE) -> str:
     """The page."""
     found = json.loads(file.read_text(encoding="utf-8"))
-    parts = [_INTRO, _machine(found["machine"]), _missed(found)]
+    remark = [f"{found['remark']}\n"] if found.get("remark") else []  # by hand, where a part was measured apart
+    parts = [_INTRO, _machine(found["machine"]), *remark, _missed(found)]
     for name, title in found["benchmarks"].items():
         rows = [_row(each) for each in found["figures"] if each["benchmark"] == name]
         if rows:
