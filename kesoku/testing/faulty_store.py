@@ -88,11 +88,26 @@ def name_of(operation: Callable[..., Any]) -> str:
 
 
 def random_faults(
-    seed: int, *, chance: float = 0.1, faults: Sequence[StoreFault] = (BEFORE, AFTER, LOCKED, FULL)
+    seed: int,
+    *,
+    chance: float = 0.1,
+    faults: Sequence[StoreFault] = (BEFORE, AFTER, LOCKED, FULL),
+    most: int = 3,
 ) -> FaultPlan:
-    """A plan by which each operation fails with probability `chance`, in one of `faults`; `seed` repeats it."""
-    random = Random(seed)
-    return lambda _: random.choice(faults) if random.random() < chance else None
+    """A plan by which each operation fails with probability `chance`, in one of `faults`; `seed` repeats it.
+
+    None of one name fails more often than `most` times: a turn that tried to write once more than that ends in error,
+    as it should, and then somebody was told.
+    """
+    random, failed = Random(seed), Counter[str]()
+
+    def plan(name: str) -> StoreFault | None:
+        if random.random() >= chance or failed[name] >= most:
+            return None
+        failed[name] += 1
+        return random.choice(faults)
+
+    return plan
 
 
 class FaultyStore:
