@@ -14,6 +14,7 @@ from figure import Figure, Physical, amount, at_most
 from machine import resident
 
 from kesoku.app import App, Job
+from kesoku.app.cast import Cast
 from kesoku.config import load
 from kesoku.llm.offline import OfflineModel
 from kesoku.messages import make
@@ -152,7 +153,8 @@ async def _talk(app: App, count: _Count, goal: int, number: int) -> None:
 async def _app(room: Path) -> AsyncIterator[App]:
     """A running application that works for one bot which nobody else serves."""
     job = Job(bots={}, work=frozenset({Address(chatbot_id=BOT, channel_id="*")}))
-    async with App(load(room / "config.toml", environment={}), job, (OfflineModel(),)) as app:
+    loaded = load(room / "config.toml", environment={})
+    async with App(loaded, job, Cast(loaded.config, (OfflineModel(),))) as app:
         running = asyncio.create_task(app.run())
         try:
             yield app

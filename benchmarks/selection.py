@@ -9,6 +9,7 @@ from statistics import median
 
 from figure import Figure, Physical, amount, at_most
 
+from kesoku.agent.assistant import always
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.view import Viewer
 from kesoku.llm.offline import OfflineModel
@@ -24,7 +25,7 @@ HERE = Address(chatbot_id="bot", channel_id="1")
 LONG, SELECTED = amount(100_000, 2_000), 20
 ROUNDS = amount(30, 3)
 GROUP = 500
-VIEWER = Viewer(model=OfflineModel(), request=TurnRequest(system="Be brief."), limits=TurnLimits())
+VIEWER = Viewer(assistants=always(OfflineModel(), request=TurnRequest(system="Be brief.")), limits=TurnLimits())
 
 
 def measure(room: Path) -> Iterator[Figure]:
@@ -80,7 +81,7 @@ async def _look(store: SqlStore, session_id: str, branch: Branch) -> list[float]
     def view(tx: Transaction) -> int:
         session = tx.sessions.get(session_id)
         assert session is not None
-        return len(VIEWER.view(tx, session).records)
+        return len(VIEWER.view(tx, session, HERE).records)
 
     await store.write(lambda tx: tx.branches.select(branch))
     found = []

@@ -16,6 +16,7 @@ from machine import fsync
 
 from kesoku.adapter.drafts import DraftBoard
 from kesoku.agent import Dispatcher, DispatchLimits, TurnLoop, Worker
+from kesoku.agent.assistant import always
 from kesoku.app.clock import SystemClock
 from kesoku.gateway import Busy, BusyPolicy, StoreGateway
 from kesoku.history import compile_turns
@@ -156,13 +157,12 @@ async def at_work(path: Path) -> AsyncIterator[StoreGateway]:
             gateway,
             store,
             clock,
-            [Instant()],
+            always(Instant(), request=TurnRequest(system="Be brief.")),
             Toolbox([]),
             approver=ScriptedApprover(),
             drafts=drafts,
             context=_unused,
             keep=_unused,
-            request=TurnRequest(system="Be brief."),
         )
         worker, limits = Worker(loop, drafts), DispatchLimits(turns=2 * SESSIONS)
         dispatcher = Dispatcher(gateway, SERVED, worker, clock, owner="benchmark", limits=limits)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import NoneType
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pages.markdown import code, fields, line, table
 from pydantic import BaseModel, SecretStr
@@ -12,10 +12,11 @@ from pydantic.fields import FieldInfo
 
 from kesoku.adapter import AdapterConfig
 from kesoku.config.hook_event import HOOK_EVENTS
-from kesoku.config.schema import Config, HookTable, PriceTable, ToolTable
+from kesoku.config.schema import Config, HookTable, PriceTable, RoleTable, ToolTable
 from kesoku.llm.gemini import GeminiConfig
 from kesoku.llm.offline import OfflineConfig
 from kesoku_cli.config import CliConfig
+from kesoku_discord.config import ChannelConfig, DiscordConfig
 
 _INTRO = """# Configuration
 
@@ -50,8 +51,11 @@ def config() -> str:
         _section("`[models.NAME]` of type `gemini`", GeminiConfig, f"A Gemini model. {_TYPED}"),
         _section("`[models.NAME]` of type `offline`", OfflineConfig, f"The built-in offline model. {_TYPED}"),
         _section("`[prices.NAME]`", PriceTable, f"{line(PriceTable.__doc__)} NAME is the name of the model."),
+        _section("`[roles.NAME]`", RoleTable, "A role that a bot can play; NAME is what `role` of a bot says."),
         _section("`[adapters.NAME]`", AdapterConfig, f"What every adapter has; NAME is the bot's chatbot_id. {_TYPED}"),
         _section("`[adapters.cli]`", CliConfig, "The terminal: `kesoku chat`. What it sets itself is marked so."),
+        _section("`[adapters.discord]`", DiscordConfig, "A Discord bot, beside what every adapter has."),
+        _section("`[adapters.discord.channels.ID]`", ChannelConfig, "One channel; ID is the channel's id."),
         _section("`[[hooks]]`", HookTable, _HOOKS),
         table("word in `events`", "what happened", rows=((code(each.word), each.text) for each in HOOK_EVENTS)),
     ]
@@ -95,8 +99,10 @@ def _kind(hint: Any) -> str:
     arguments = [each for each in get_args(hint) if each not in {NoneType, ...}]
     if get_origin(hint) is tuple:
         return f"list of {_kind(arguments[0])}"
-    if arguments and isinstance(arguments[0], str):
-        return " or ".join(f'`"{each}"`' for each in arguments)
+    if get_origin(hint) is Literal:
+        return " or ".join(code(json.dumps(each)) for each in arguments)
+    if get_origin(hint) is Annotated:
+        return _kind(arguments[0])
     if get_origin(hint) is dict:
         return f"table of {_kind(arguments[1])}"
     return _kind(arguments[0]) if arguments else _WORDS[hint]

@@ -4,7 +4,7 @@ An adapter imports `kesoku`, this, and `kesoku.render`. Importing this module ha
 store, no gateway and no platform SDK.
 """
 
-from kesoku.adapter.command import Argument, CommandRegistry, CommandSpec, Invocation
+from kesoku.adapter.command import Argument, Choice, CommandRegistry, CommandSpec, Invocation
 from kesoku.adapter.event import Command, Deleted, Edited, Event, Pressed, Principal, Prompt
 from kesoku.adapter.manifest import (
     AdapterConfig,
@@ -26,6 +26,7 @@ from kesoku.adapter.outgoing import (
 from kesoku.adapter.spi import (
     Adapter,
     Answers,
+    ClosesQuestions,
     Deletes,
     Edits,
     Finds,
@@ -55,6 +56,8 @@ __all__ = [
     "Attachment",
     "Button",
     "Capabilities",
+    "Choice",
+    "ClosesQuestions",
     "Command",
     "CommandRegistry",
     "CommandSpec",

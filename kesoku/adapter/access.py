@@ -1,7 +1,8 @@
 """Who may talk to the bot: closed by default, decided anew for every event (complaints 105, 107, 163, 164)."""
 
 from collections import OrderedDict, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from kesoku.adapter.event import Principal
 from kesoku.messages.record import Address
@@ -22,24 +23,35 @@ def entries_of(principal: Principal, address: Address) -> frozenset[str]:
     found |= {f"role:{role}" for role in principal.roles if role}
     if principal.guild:
         found.add(f"guild:{principal.guild}")
-    return frozenset(found | {f"channel:{address.channel_id}"})
+    return frozenset(found | {f"channel:{each}" for each in (address.channel_id, *principal.within)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
     """The lists of one adapter. Nothing is remembered, so an entry that is taken out denies at once.
 
-    An empty `allow` admits nobody; admins may talk; bots never pass; at a local adapter everyone else does. There is no
-    second list: whatever admits people later, such as a pairing code, adds an entry here.
+    An empty `allow` admits nobody; admins may talk; bots never pass; at a local adapter everyone else does. `deny` wins
+    over all of it. There is no second list: whatever admits people later, such as a pairing code, adds an entry here.
     """
 
     allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
     admins: tuple[str, ...] = ()
     local: bool = False
 
+    def admitting(self, principal: Principal) -> Self:
+        """The same, with this person let in."""
+        return replace(self, allow=(*self.allow, f"user:{principal.user_id}"))
+
+    def denies(self, principal: Principal, address: Address) -> bool:
+        """Whether nothing lets this person in here, not even a pairing code."""
+        if principal.is_bot or self.local:
+            return principal.is_bot
+        return EVERYONE in self.deny or not entries_of(principal, address).isdisjoint(self.deny)
+
     def allowed(self, principal: Principal, address: Address, action: str = TALK) -> bool:
         """Whether this person may `talk` here, or is an admin here (any other action)."""
-        if principal.is_bot:
+        if self.denies(principal, address):
             return False
         if self.local:
             return True
@@ -58,34 +70,33 @@ class Access:
 
 
 class Doorkeeper:
-    """Tells strangers how to get in: each once a day, and few of them a minute, so that they cannot make a flood."""
+    """Says which strangers are told how to get in: each once in a while, and few of them a minute, so that they cannot
+    make a flood."""
 
     REMEMBERED = 10_000
 
-    def __init__(self, clock: Clock, *, again: float = 86_400, burst: int = 20, window: float = 60) -> None:
-        self._clock, self._again, self._burst, self._window = clock, again, burst, window
-        self._told: OrderedDict[str, float] = OrderedDict()
+    def __init__(self, clock: Clock, *, burst: int = 20, window: float = 60) -> None:
+        self._clock, self._burst, self._window = clock, burst, window
+        self._told: OrderedDict[tuple[str, bool], float] = OrderedDict()
         self._recent: deque[float] = deque()
 
-    def hint(self, principal: Principal, address: Address) -> str | None:
-        """What to say to this stranger, or None if it was said before or is said too often now."""
+    def tells(self, principal: Principal, *, again: float) -> bool:
+        """Whether to tell this stranger now: not within `again` seconds of the last time, and not one too many."""
         now = self._clock.monotonic()
-        last = self._told.get(principal.user_id)
-        if last is not None and now - last < self._again:
-            return None
+        who = (principal.user_id, principal.direct)
+        last = self._told.get(who)
+        if last is not None and now - last < again:
+            return False
         while self._recent and now - self._recent[0] >= self._window:
             self._recent.popleft()
         if len(self._recent) >= self._burst:
-            return None
+            return False
         self._recent.append(now)
-        self._told[principal.user_id] = now
-        self._told.move_to_end(principal.user_id)
+        self._told[who] = now
+        self._told.move_to_end(who)
         if len(self._told) > self.REMEMBERED:
             self._told.popitem(last=False)
-        return (
-            "This bot only talks to people on its list, and what you wrote was not kept. To get in, ask its owner to "
-            f"add `user:{principal.user_id}` to `allow` in `[adapters.{address.chatbot_id}]` of the configuration."
-        )
+        return True
 
 
 class Throttle:

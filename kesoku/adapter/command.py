@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
-from kesoku.adapter.event import Principal
+from kesoku.adapter.event import Command, Principal
 from kesoku.messages.content import Attachment
 from kesoku.messages.record import Address
 
@@ -18,6 +18,17 @@ class Argument:
     choices: tuple[str, ...] = ()
     """What platforms offer to choose from; empty: any text."""
     required: bool = False
+    completes: bool = False
+    """Whether `Inbox.complete` has something to offer while it is typed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Something that fits as an argument: what people read, and what the command is given."""
+
+    label: str
+    """One line of at most 100 characters."""
+    value: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +62,11 @@ class Invocation:
     catch_up: bool = False
     keys: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, event: Command) -> Self:
+        """What a command of a platform asks for; who may what is not decided yet."""
+        return cls(name=event.name, address=event.address, principal=event.principal, arguments=event.arguments)
+
 
 class FiledReply(str):
     """What a command says, in Markdown, with files that go along."""
@@ -79,6 +95,10 @@ class CommandRegistry(Protocol):
         """
         ...
 
+    async def complete(self, invocation: Invocation, argument: str) -> Sequence[Choice]:
+        """What fits behind what was typed so far in an argument, the likeliest first; nothing for a name not known."""
+        ...
+
 
 class NoCommands:
     """A registry without commands."""
@@ -90,3 +110,7 @@ class NoCommands:
     async def run(self, invocation: Invocation) -> str | None:
         """Never called."""
         raise LookupError(invocation.name)
+
+    async def complete(self, invocation: Invocation, argument: str) -> Sequence[Choice]:
+        """Nothing."""
+        return ()

@@ -20,6 +20,10 @@ class Principal:
     roles: frozenset[str] = frozenset()
     guild: str | None = None
     is_bot: bool = False
+    direct: bool = False
+    """Whether this is said where nobody but this person and the bot reads. A pairing code is given only there."""
+    within: frozenset[str] = frozenset()
+    """Channels that this place is a part of, such as the one of its thread; their `channel:ID` entries hold here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,10 @@ class Prompt:
     """Metadata cells, the message's own id first, such as {"example_message_id": "1"}."""
     reply_to: str | None = None
     """The id of the message that this one replies to."""
+    model: str = ""
+    """The model that shall answer here, by its name in the config; empty: that of the role, else of the bot."""
+    role: str = ""
+    """The role that the bot shall play here, a `[roles.NAME]` table; empty: the bot's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +74,7 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pressed:
-    """Someone pressed a button of a question: its `token` and `value`.
+    """Someone pressed a button of a question: its `token`, and the `value` or the `index` of the choice.
 
     A button of the adapter's own, such as one that stops the turn, comes in as a Command.
     """
@@ -75,7 +83,9 @@ class Pressed:
     address: Address
     principal: Principal
     token: str
-    value: str
+    value: str = ""
+    index: int | None = None
+    """The number of the choice, from 0; then `value` is not looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,15 +9,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from kesoku.adapter.access import APPROVE, TALK, Access, Doorkeeper, Throttle
+from kesoku.adapter.access import APPROVE, TALK, Access, Throttle
 from kesoku.adapter.attempt import Failure, attempt, within
-from kesoku.adapter.command import CommandSpec, FiledReply, Invocation
+from kesoku.adapter.command import Choice, CommandSpec, FiledReply, Invocation
 from kesoku.adapter.core import Core
+from kesoku.adapter.door import Door
 from kesoku.adapter.event import REPLY_TO, Command, Deleted, Edited, Event, Pressed, Principal, Prompt
 from kesoku.adapter.health import Health
-from kesoku.adapter.question import is_open, match_answer, open_questions
+from kesoku.adapter.question import is_open, match_answer, match_press, open_questions
 from kesoku.adapter.spi import Answers, State
 from kesoku.adapter.state import StoreState, scope_of
+from kesoku.adapter.visitor import as_there
 from kesoku.errors import KesokuError
 from kesoku.messages import make
 from kesoku.messages.content import Attachment
@@ -33,7 +35,10 @@ T = TypeVar("T")
 
 _COMMAND = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?", re.DOTALL)
 _REMEMBERED = 4096
+_COMPLETED = 25
+"""Choices offered at once: more is more than platforms list."""
 _SLOWER = "Slower, please: I do not take more commands and answers from you within this minute."
+_CLOSED = "This bot only talks to people whom its owner let in."
 _log = logging.getLogger(__name__)
 
 
@@ -41,7 +46,8 @@ class GatewayInbox:
     """The Inbox of one adapter over gateway and store.
 
     `access` may be replaced at any time; the next event is judged by the new lists. `spoke` is called for each address
-    where an admitted person did something. `answers` is the adapter, if it answers presses and commands itself.
+    where an admitted person did something, `noticed` with the id of a question that is over and was answered still.
+    `answers` is the adapter, if it answers presses and commands itself.
     """
 
     def __init__(
@@ -52,16 +58,26 @@ class GatewayInbox:
         health: Health,
         core: Core,
         spoke: Callable[[Address], None] | None = None,
+        noticed: Callable[[str], None] | None = None,
         answers: object = None,
     ) -> None:
-        self.access = access
+        self._door = Door(chatbot_id=chatbot_id, access=access, store=core.store, clock=core.clock)
         self.state: State = StoreState(core.store, chatbot_id)
         self._chatbot_id, self._gateway, self._store, self._clock = chatbot_id, core.gateway, core.store, core.clock
         self._staging, self._commands, self._policy, self._health = core.staging, core.commands, core.intake, health
-        self._doorkeeper, self._throttle = Doorkeeper(core.clock), Throttle(core.clock)
-        self._spoke, self._answer_seconds = spoke, core.delivery.send_timeout
+        self._throttle = Throttle(core.clock)
+        self._spoke, self._noticed, self._answer_seconds = spoke, noticed, core.delivery.send_timeout
         self._answers = answers if isinstance(answers, Answers) else None
         self._handled = Recent[str](_REMEMBERED)
+
+    @property
+    def access(self) -> Access:
+        """The lists by which the next event is judged."""
+        return self._door.access
+
+    @access.setter
+    def access(self, access: Access) -> None:
+        self._door.access = access
 
     async def accept(
         self, events: Sequence[Event], *, cursor: tuple[str, Any] | None = None, catch_up: bool = False
@@ -74,11 +90,11 @@ class GatewayInbox:
         records: list[Record] = []
         batch: list[Post] = []
         for event in events:
-            if not self._admitted(event):
+            if not await self._admitted(event):
                 records += await self._turn_away(event)
                 continue
             if isinstance(event, Prompt) and not await self._is_special(event):
-                batch.append(_post(event))
+                batch.append(_post(await as_there(event, self._chatbot_id, self._store)))
                 continue
             records += await self._commit(batch, catch_up=catch_up)
             batch = []
@@ -115,9 +131,9 @@ class GatewayInbox:
             principal.user_id if mention else None,
         )
 
-    def allowed(self, principal: Principal, address: Address, action: str = TALK) -> bool:
+    async def allowed(self, principal: Principal, address: Address, action: str = TALK) -> bool:
         """Whether this person may `talk`, or is an admin (`approve`)."""
-        return self.access.allowed(principal, address, action)
+        return (await self._door.access_of(principal, address)).allowed(principal, address, action)
 
     async def interrupt(self, address: Address, *, by: str, queued: bool = False) -> bool:
         """Stop the running turn of a channel, and with `queued` what waits behind it; False if there was nothing."""
@@ -146,26 +162,36 @@ class GatewayInbox:
         """What people can ask for."""
         return self._commands.specs()
 
+    async def complete(self, event: Command, argument: str) -> Sequence[Choice]:
+        """What fits behind what was typed so far, for who may give the command; nothing is stored or said."""
+        if not await self.allowed(event.principal, event.address):
+            return ()
+        admin = await self.allowed(event.principal, event.address, APPROVE)
+        found = await self._commands.complete(replace(Invocation.of(event), admin=admin), argument)
+        return tuple(found)[:_COMPLETED]
+
     def report(self, healthy: bool, text: str = "") -> None:
         """Say how the connection stands."""
         self._health.report(healthy, text)
 
-    def _admitted(self, event: Event) -> bool:
+    async def _admitted(self, event: Event) -> bool:
         """The gate. A deletion may come without a person; it takes nothing but back what was admitted once."""
         if event.principal is None:
             return True
-        if not self.access.allowed(event.principal, event.address):
+        if not await self.allowed(event.principal, event.address):
             return False
         if self._spoke:
             self._spoke(event.address)
         return True
 
     async def _turn_away(self, event: Event) -> list[Record]:
-        """Tell a stranger how to get in; of what was said nothing is stored (N-21). Bots hear nothing at all."""
-        if event.principal is None or event.principal.is_bot or isinstance(event, Edited | Deleted):
+        """Tell a stranger how to get in; of what was said nothing is stored (N-21). Bots hear nothing at all, and
+        whoever is denied only what a platform must be answered."""
+        person = event.principal
+        if person is None or person.is_bot or isinstance(event, Edited | Deleted):
             return []
-        hint = self._doorkeeper.hint(event.principal, event.address)
-        return [] if hint is None else await self._tell(event, hint)
+        told = await self._door.invitation(person, event.address)
+        return await self._answered(event, _CLOSED) if told is None else await self._tell(event, told)
 
     async def _commit(
         self, posts: Sequence[Post], *, catch_up: bool, cursor: tuple[str, Any] | None = None
@@ -192,10 +218,7 @@ class GatewayInbox:
             case Pressed():
                 return await self._press(event)
             case Command():
-                invocation = Invocation(
-                    name=event.name, address=event.address, principal=event.principal, arguments=event.arguments
-                )
-                return await self._run(event, (event.key,), replace(invocation, catch_up=catch_up))
+                return await self._run(event, (event.key,), replace(Invocation.of(event), catch_up=catch_up))
 
     async def _prompt(self, event: Prompt, *, catch_up: bool) -> list[Record]:
         known = await self._store.read(lambda tx: tx.messages.find(event.address.chatbot_id, event.keys))
@@ -209,13 +232,14 @@ class GatewayInbox:
             choice = match_answer(_said(event), each.question.choices)
             if choice is not None:
                 return await self._answer(event, each, choice, event.keys)
-        return await self._commit([_post(event)], catch_up=catch_up)
+        return await self._commit([_post(await as_there(event, self._chatbot_id, self._store))], catch_up=catch_up)
 
     async def _answer(self, event: Prompt | Pressed, asked: Asked, choice: str, keys: Collection[str]) -> list[Record]:
         """Answer a question, once, if this person may; the keys are bound to its notice, so a redelivery is known."""
         if (slowed := await self._slowed(event)) is not None:
             return slowed
-        if not self.access.may_answer(asked.who, event.principal, event.address):
+        access = await self._door.access_of(event.principal, event.address)
+        if not access.may_answer(asked.who, event.principal, event.address):
             return await self._tell(event, "Only an admin may answer this question.", keys=keys)
         notice_id, at = str(asked.purpose.get("notice", "")), self._clock.now()
 
@@ -231,6 +255,8 @@ class GatewayInbox:
 
         notice = await self._store.write(operation)
         if notice is None:
+            if self._noticed:
+                self._noticed(asked.question.id)
             return await self._tell(event, "This question is no longer open.", keys=keys)
         if isinstance(event, Pressed) and self._answers:
             await self._at_once(event, f"{printable_name(event.principal.display_name)}: {choice}")
@@ -240,13 +266,10 @@ class GatewayInbox:
         if await self._store.read(lambda tx: tx.messages.find(event.address.chatbot_id, [event.key])):
             return []
         asked = await self._store.read(lambda tx: tx.questions.get(event.token))
-        if (
-            asked is None
-            or asked.address.chatbot_id != event.address.chatbot_id
-            or event.value not in asked.question.choices
-        ):
+        chosen = None if asked is None else match_press(event, asked.question.choices)
+        if asked is None or asked.address.chatbot_id != event.address.chatbot_id or chosen is None:
             return await self._tell(event, "This button is no longer in use.", keys=(event.key,))
-        return await self._answer(event, asked, event.value, (event.key,))
+        return await self._answer(event, asked, chosen, (event.key,))
 
     async def _edit(self, event: Edited) -> list[Record]:
         """The next version under the same id (C-44). A prompt that has started keeps running, and no second turn
@@ -305,7 +328,9 @@ class GatewayInbox:
         beyond = 0 if self.access.local else self._throttle.beyond(event.principal)
         if not beyond:
             return None
-        return await self._tell(event, _SLOWER) if beyond == 1 else []
+        if beyond == 1:
+            return await self._tell(event, _SLOWER)
+        return await self._answered(event, _SLOWER)
 
     async def _first_time(self, address: Address, keys: Collection[str]) -> bool:
         """Whether a command is new: not running or run in this process, and not answered by an earlier one."""
@@ -329,6 +354,12 @@ class GatewayInbox:
             return await write()
         return await retry("store what came in", write, sleep=self._clock.sleep)
 
+    async def _answered(self, event: Event, text: str) -> list[Record]:
+        """Answer what the platform wants an answer to, which nobody else sees; else stay silent."""
+        if isinstance(event, Pressed | Command):
+            await self._at_once(event, text)
+        return []
+
     async def _at_once(self, event: Pressed | Command, text: str) -> bool:
         if self._answers is None:
             return False
@@ -350,5 +381,7 @@ def _post(prompt: Prompt) -> Post:
         user_id=prompt.principal.user_id,
         attachments=prompt.attachments,
         platform_ids={**prompt.platform_ids, **replied},
+        model=prompt.model,
+        role=prompt.role,
     )
     return Post(message=message, address=prompt.address, keys=prompt.keys)

@@ -1,14 +1,14 @@
 """The ledger of what goes out: every step of a part is committed before the outbox goes on (store rule 9)."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
 from kesoku.adapter.outgoing import Receipt
 from kesoku.errors import DeliveryConflict
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.lifecycle import Delivery, DeliveryState, Purpose
-from kesoku.messages.record import Record
+from kesoku.messages.lifecycle import Delivery, DeliveryState, Purpose, Serving
+from kesoku.messages.record import Address, Record
 from kesoku.messages.status import sources_of
 from kesoku.ports import Clock, Store, Transaction
 from kesoku.tools.patience import retry
@@ -85,6 +85,16 @@ class Ledger:
             "note what was sent", lambda: self._store.write(operation), sleep=self._clock.sleep, pause=_SENT_AGAIN
         )
 
+    async def first_free(self, address: Address, found: Sequence[Receipt]) -> Receipt | None:
+        """The first of these messages on the platform that is no other part and no live status of ours."""
+
+        def operation(tx: Transaction) -> Receipt | None:
+            shown = tx.deliveries.live(Serving(addresses=frozenset({address})))
+            taken = {each for live in shown for each in live.platform_ids}
+            return next((each for each in found if _is_free(tx, address, each, taken)), None)
+
+        return await self._store.read(operation)
+
     async def close(self, record: Record, to: MessageStatus, reason: str) -> Record | None:
         """Move the message itself; None if it was moved before, or cannot get there (a thought that was refused)."""
         return await self._store.write(lambda tx: self._closed(tx, record, to, reason))
@@ -117,3 +127,8 @@ class Ledger:
 
     def _closed(self, tx: Transaction, record: Record, to: MessageStatus, reason: str) -> Record | None:
         return tx.messages.move(record.id, to, sources_of(to), actor=ACTOR, reason=reason, at=self._clock.now())
+
+
+def _is_free(tx: Transaction, address: Address, found: Receipt, taken: Set[str]) -> bool:
+    ids = found.platform_ids
+    return bool(ids) and taken.isdisjoint(ids) and tx.messages.find(address.chatbot_id, ids) is None

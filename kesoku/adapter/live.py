@@ -17,7 +17,7 @@ from kesoku.adapter.ledger import Ledger
 from kesoku.adapter.manifest import Manifest
 from kesoku.adapter.outgoing import Draft, Outgoing, Tick, TurnEnd
 from kesoku.adapter.pace import Pacer
-from kesoku.adapter.part import encode, row
+from kesoku.adapter.part import decode, encode, row
 from kesoku.adapter.policy import DeliveryPolicy
 from kesoku.adapter.route import RUNNING, WAITING
 from kesoku.adapter.sender import SendContext, Sender
@@ -235,8 +235,9 @@ class LiveBoard:
         if each.first_sent_at is None or not self._manifest.capabilities.find:
             return ()
         finds: Finds = self._adapter
-        found = await finds.find(each.address, each.send_key, each.first_sent_at / 1e6)
-        return found.platform_ids if found else ()
+        found = await finds.find(each.address, decode(each.body), each.send_key, each.first_sent_at / 1e6)
+        free = await self._ledger.first_free(each.address, found)
+        return free.platform_ids if free else ()
 
 
 async def _ended(task: "asyncio.Task[None]") -> None:

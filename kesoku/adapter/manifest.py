@@ -29,7 +29,10 @@ def _admin(text: str) -> str:
 
 
 class AdapterConfig(BaseModel):
-    """Settings that every adapter has. An adapter's own Config extends this."""
+    """Settings that every adapter has. An adapter's own Config extends this.
+
+    Keys `model` and `role` of tables inside it name the same as those of the bot, and are checked with them.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -37,8 +40,14 @@ class AdapterConfig(BaseModel):
     """Whether `kesoku run` starts it."""
     allow: tuple[Annotated[str, AfterValidator(_entry)], ...] = ()
     """Who may talk to the bot: `user:ID`, `role:ID`, `guild:ID`, `channel:ID`, or `everyone`. Empty: nobody (N-17)."""
+    deny: tuple[Annotated[str, AfterValidator(_entry)], ...] = ()
+    """Who may not, whatever lets them in (`allow`, `admins`, pairing); entries as in `allow`. They hear nothing."""
     admins: tuple[Annotated[str, AfterValidator(_admin)], ...] = ()
     """Who may approve tools with side effects and give admin commands; entries as in `allow`, but not `everyone`."""
+    model: str = ""
+    """The model that answers, named as in `agent.model`. Default: that of the role, else `agent.model`."""
+    role: str = ""
+    """The role that the bot plays, a `[roles.NAME]` table. Default: what `agent.instructions` say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

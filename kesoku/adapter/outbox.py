@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from kesoku.adapter.attempt import STEADY, Failure, attempt, pause, stop, within
 from kesoku.adapter.backlog import Backlog, Snapshot, Waiting, pick
+from kesoku.adapter.closing import QuestionBoard
 from kesoku.adapter.composer import Composer
 from kesoku.adapter.core import Core
 from kesoku.adapter.feed import DraftFeed
@@ -93,6 +94,15 @@ class Outbox:
             else None
         )
         self._feed = DraftFeed(self._live or adapter, clock, self._caught_up) if capabilities.drafts else None
+        self._questions = QuestionBoard(
+            chatbot_id=chatbot_id,
+            adapter=adapter,
+            edits=capabilities.edits,
+            store=store,
+            clock=clock,
+            pacer=pacer,
+            policy=policy,
+        )
         self._pulse = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._interrupted = Recent[str]()
@@ -105,6 +115,7 @@ class Outbox:
         """
         unwatch = self._drafts.watch(self._on_draft, self._on_clear) if self._feed else None
         self._sender.open()
+        self._questions.start()
         failures = 0
         try:
             while True:
@@ -127,6 +138,10 @@ class Outbox:
     def spoke(self, address: Address) -> None:
         """A person said something at this address: what is held there may go out (the inbox calls this)."""
         self._lanes.spoke(address)
+
+    def noticed(self, question_id: str) -> None:
+        """Somebody pressed a button of a question that is over (the inbox calls this): it should not be there."""
+        self._questions.look(question_id)
 
     async def idle(self) -> None:
         """Wait until nothing is under way, for tests and an orderly end."""
@@ -258,6 +273,8 @@ class Outbox:
         if waiting.spoken:
             lane.spoke.set()
         delivered = await self._carried(lane, waiting)
+        if delivered and (question := getattr(record.message.content, "question", None)):
+            await self._questions.add(question.id)
         if delivered and isinstance(self._adapter, HearsDelivered):
             parts = await self._read(lambda tx: tx.deliveries.of(record.id))
             await self._delivered(delivered, [Receipt(platform_ids=each.platform_ids) for each in parts])
@@ -327,7 +344,7 @@ class Outbox:
         await self._lanes.aclose()
         for task in tuple(self._tasks):
             await stop(task)
-        for each in (self._feed, self._live, self._typist):
+        for each in (self._feed, self._live, self._typist, self._questions):
             if each:
                 await each.aclose()
 

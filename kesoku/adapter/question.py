@@ -8,6 +8,7 @@ from weakref import WeakValueDictionary
 
 from kesoku.adapter.access import ADMINS
 from kesoku.adapter.attempt import attempt, within
+from kesoku.adapter.event import Pressed
 from kesoku.adapter.route import RUNNING
 from kesoku.messages import make
 from kesoku.messages.content import Question
@@ -45,10 +46,22 @@ def match_answer(text: str, choices: Sequence[str]) -> str | None:
     return initials[0] if len(initials) == 1 else None
 
 
+def match_press(event: Pressed, choices: Sequence[str]) -> str | None:
+    """The choice that was pressed; None if the question does not have it."""
+    if event.index is None:
+        return event.value if event.value in choices else None
+    return choices[event.index] if 0 <= event.index < len(choices) else None
+
+
+def is_late(asked: Asked, at: int) -> bool:
+    """Whether the time for an answer has passed."""
+    deadline = asked.question.deadline
+    return deadline is not None and at / 1e6 >= deadline
+
+
 def is_open(tx: Transaction, asked: Asked, at: int) -> bool:
     """Whether an answer still counts: not answered, in time, and its turn still runs."""
-    deadline = asked.question.deadline
-    if asked.answer is not None or (deadline is not None and at / 1e6 >= deadline):
+    if asked.answer is not None or is_late(asked, at):
         return False
     prompt = tx.messages.get(asked.turn_id)
     return prompt is None or prompt.status in RUNNING

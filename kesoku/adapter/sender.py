@@ -177,14 +177,15 @@ class Sender:
             return await self._send(context, part)
         if not isinstance(self._adapter, Finds) or not self._capabilities.find:
             return await self._send(context, part, error=BLIND + (part.error or "").removeprefix(DOUBT))
-        look = self._adapter.find(part.address, part.send_key, since / 1e6)
+        look = self._adapter.find(part.address, decode(part.body), part.send_key, since / 1e6)
         found = await attempt(within(self._clock, self._policy.send_timeout, look))
         if isinstance(found, Failure):
             _log.warning("cannot look up part %s of message %s: %s", part.part, part.message_id, found)
             await self._clock.sleep(_FIND_AGAIN)
             return part, None
-        if found is not None:
-            return await self._ledger.sent(part, found, closes=context.closes)
+        arrived = await self._ledger.first_free(part.address, found)
+        if arrived is not None:
+            return await self._ledger.sent(part, arrived, closes=context.closes)
         return await self._send(context, part)
 
     async def _send(self, context: SendContext, part: Delivery, **changes: str) -> tuple[Delivery, Record | None]:

@@ -10,15 +10,15 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
-from kesoku.adapter.command import CommandSpec
+from kesoku.adapter.command import Choice, CommandSpec
 from kesoku.adapter.event import Command, Event, Pressed, Principal
 from kesoku.adapter.outgoing import Draft, Outgoing, Receipt, RenderContext, Tick, TurnEnd
-from kesoku.messages.content import Attachment
+from kesoku.messages.content import Attachment, Question
 from kesoku.messages.record import Address, Record
 
 
 class State(Protocol):
-    """Small durable values of one adapter: cursors, tokens of people's contexts."""
+    """Small durable values of one adapter: cursors, tokens of people's contexts. Keys in `kesoku:` are the core's."""
 
     async def get(self, key: str) -> Any:
         """The JSON value, or None."""
@@ -60,7 +60,7 @@ class Inbox(Protocol):
         """
         ...
 
-    def allowed(self, principal: Principal, address: Address, action: str = "talk") -> bool:
+    async def allowed(self, principal: Principal, address: Address, action: str = "talk") -> bool:
         """Whether this person may `talk`, or is an admin (`approve`)."""
         ...
 
@@ -76,6 +76,13 @@ class Inbox(Protocol):
 
     def commands(self) -> Sequence[CommandSpec]:
         """What people can ask for, for platforms that list commands; tell the platform when the list changed."""
+        ...
+
+    async def complete(self, event: Command, argument: str) -> Sequence[Choice]:
+        """What fits behind what was typed so far in one argument of a command, at most 25; nothing is stored.
+
+        Whoever may not give the command is offered nothing.
+        """
         ...
 
     def report(self, healthy: bool, text: str = "") -> None:
@@ -139,11 +146,28 @@ class Typing(Protocol):
 
 
 @runtime_checkable
+class ClosesQuestions(Protocol):
+    """For platforms that draw questions with buttons; with capability `edits`."""
+
+    def closed(self, shown: Outgoing, question: Question, answer: str | None, by: str) -> Outgoing | None:
+        """What a message with a question shows once nobody can answer it any more; None leaves it as it is. Pure.
+
+        `shown` is the part with the buttons. `answer` is the choice, None if there was none; `by` is who answered, as
+        `user:ID`, or `deadline`, or empty because the turn is over.
+        """
+        ...
+
+
+@runtime_checkable
 class Finds(Protocol):
     """For capability `find`."""
 
-    async def find(self, address: Address, key: str, since: float) -> Receipt | None:
-        """Whether a part with this key arrived, looked up on the platform. `since` in Unix seconds."""
+    async def find(self, address: Address, outgoing: Outgoing, key: str, since: float) -> Sequence[Receipt]:
+        """Our messages on the platform since then (Unix seconds) that could be this part, the oldest first.
+
+        Where the platform stores the key there is one or none; elsewhere those that look like it. The core takes the
+        first that is nothing else of ours.
+        """
         ...
 
 
@@ -221,6 +245,7 @@ class HearsInterrupted(Protocol):
 __all__ = [
     "Adapter",
     "Answers",
+    "ClosesQuestions",
     "Deletes",
     "Edits",
     "Finds",

@@ -4,6 +4,9 @@ from typing import Any
 
 from kesoku.ports import Store
 
+RESERVED = "kesoku:"
+"""How the keys begin that the core has in the scope of an adapter."""
+
 
 def scope_of(chatbot_id: str) -> str:
     """The scope of an adapter's values in the state store."""

@@ -24,6 +24,7 @@ from kesoku.messages.freeze import EMPTY, FrozenDict
 from kesoku.messages.kinds import Answer, SystemNote, ToolCall, UserPrompt
 from kesoku.messages.lifecycle import Claim, Step
 from kesoku.messages.message import Message, same_content
+from kesoku.messages.profile import profile_of
 from kesoku.messages.recent import Recent
 from kesoku.messages.record import Post, Record
 from kesoku.messages.turn import CallBlock, Finish, Reply, TextBlock
@@ -92,6 +93,7 @@ class Journal:
             started_at=self._clock.now(),
             session_turns=tx.steps.count(prompt.session_id),
             spent_today=self._spent(tx),
+            profile=profile_of(prompt, tx.messages),
         )
         if not claim.is_new:
             moves = (change.at for change in tx.events.of(prompt.id) if change.after is MessageStatus.PROCESSING)

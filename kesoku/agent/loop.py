@@ -1,9 +1,10 @@
 """The turn loop: think, act, think again, answer. No state of its own: what happened is in the log."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from kesoku.agent.act import Actor, Keep
+from kesoku.agent.assistant import Assistant, Assistants
 from kesoku.agent.budget import Budget
 from kesoku.agent.compaction import End, compacted
 from kesoku.agent.hook import Hook, Hooks
@@ -20,7 +21,7 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.kinds import Answer
 from kesoku.messages.lifecycle import Claim
 from kesoku.messages.record import Address, Record
-from kesoku.messages.turn import CompiledRequest, Reply, TurnRequest
+from kesoku.messages.turn import CompiledRequest, Reply
 from kesoku.ports import Approver, ChatModel, Clock, Drafts, Gateway, Store
 from kesoku.tools.context import ToolContext
 from kesoku.tools.patience import Late, within
@@ -43,24 +44,23 @@ class TurnLoop:
         gateway: Gateway,
         store: Store,
         clock: Clock,
-        models: Sequence[ChatModel],
+        assistants: Assistants,
         tools: Toolbox,
         *,
         approver: Approver,
         drafts: Drafts,
         context: Callable[[Record], ToolContext],
         keep: Keep,
-        request: TurnRequest,
         hooks: Mapping[str, Hook] | None = None,
         limits: TurnLimits | None = None,
         budget: Budget | None = None,
         admins_only: Callable[[Address], bool] = everywhere,
     ) -> None:
         self._clock, self._limits, self._budget = clock, limits or TurnLimits(), budget or Budget()
-        self._request = request
+        self._assistants = assistants
         self._journal = Journal(gateway, store, clock, drafts, limits=self._limits, budget=self._budget)
         self._hooks = Hooks(self._journal, hooks or {}, seconds=self._limits.hook_seconds)
-        self._thinker = Thinker(models, drafts)
+        self._thinker = Thinker(drafts)
         self._actor = Actor(
             gateway,
             clock,
@@ -130,13 +130,16 @@ class TurnLoop:
         """One step of the model."""
         judge_limits(turn, self._limits)
         turn = await self._hooks.before(turn)
-        asked, reply = await self._thinker.think(turn, lambda model: self._asked(turn, model))
+        asked, reply = await self._thinker.think(turn, self._who(turn).models, lambda model: self._asked(turn, model))
         return self._journal.note(turn, asked, reply)
 
     async def _act(self, turn: Turn) -> Turn:
         """The calls of the last step, run and stored."""
         await self._actor.act(turn, turn.open_calls)
         return await self._journal.read(turn)
+
+    def _who(self, turn: Turn) -> Assistant:
+        return self._assistants(turn.address, turn.profile)
 
     def _asked(self, turn: Turn, model: ChatModel) -> Asked:
         """The next step within the budget, kept short if need be. Raises LimitReached."""
@@ -150,7 +153,7 @@ class TurnLoop:
 
     def _compiled(self, turn: Turn, model: ChatModel) -> CompiledRequest:
         """The request for the next step; after a cut reply with less thinking, which eats the same budget."""
-        request = self._request
+        request = self._who(turn).request
         if is_compaction(turn.prompt):  # it writes, and does nothing
             request = replace(request, tools=())
         if turn.nudges("cut") or turn.begun:

@@ -15,6 +15,7 @@ from kesoku.errors import NotPossible
 from kesoku.history.block import is_edited
 from kesoku.history.compile import compile_turns
 from kesoku.history.sources import Sources, sources_of
+from kesoku.messages.branch import Branch
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import thaw
 from kesoku.messages.lifecycle import ChangeKind, Step
@@ -50,11 +51,25 @@ def replay(tx: Transaction, turn_id: str) -> list[Replay]:
 
     Raises NotPossible: the turn took no step.
     """
-    steps = tx.steps.of(turn_id)
-    opener = tx.messages.get(turn_id)
-    if opener is None or not steps:
-        raise NotPossible(what="replay this", why="no model was asked in its turn")
+    opener, steps = _asked(tx, turn_id, "replay this")
     return [Replay(step=step, request=_request(tx, opener, steps[: step.n])) for step in steps]
+
+
+def last_read(tx: Transaction, turn_id: str) -> tuple[Replay, Branch]:
+    """The last step of a turn, compiled again, and the branch that it read.
+
+    Raises NotPossible: the turn took no step.
+    """
+    opener, steps = _asked(tx, turn_id, "show what was read")
+    branch = branch_of(opener.session_id, steps[-1].request.get("branch"))
+    return Replay(step=steps[-1], request=_request(tx, opener, steps)), branch
+
+
+def _asked(tx: Transaction, turn_id: str, what: str) -> tuple[Record, list[Step]]:
+    steps, opener = tx.steps.of(turn_id), tx.messages.get(turn_id)
+    if opener is None or not steps:
+        raise NotPossible(what=what, why="no model was asked in its turn")
+    return opener, steps
 
 
 def _request(tx: Transaction, opener: Record, steps: Sequence[Step]) -> CompiledRequest | None:

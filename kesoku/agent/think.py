@@ -44,16 +44,16 @@ access, a request that is refused or too long."""
 
 
 class Thinker:
-    """Asks the first of `models`, and the next one when it cannot answer now and no word of an answer was shown yet,
-    or when the budget could not pay for it."""
+    """Asks the first of some models, and the next one when it cannot answer now and no word of an answer was shown
+    yet, or when the budget could not pay for it."""
 
-    def __init__(self, models: Sequence[ChatModel], drafts: Drafts) -> None:
-        self._models, self._drafts = tuple(models), drafts
+    def __init__(self, drafts: Drafts) -> None:
+        self._drafts = drafts
 
-    async def think(self, turn: Turn, compile_for: Compile) -> tuple[Asked, Reply]:
+    async def think(self, turn: Turn, models: Sequence[ChatModel], compile_for: Compile) -> tuple[Asked, Reply]:
         """What was asked and answered, and the reply. Raises the last model's ModelError or LimitReached."""
         draft, why = _Draft(turn, self._drafts), ""
-        for model in self._models[:-1]:
+        for model in models[:-1]:
             try:
                 return await _ask(model, compile_for, draft, why)
             except LimitReached:  # a cheaper one may be within it
@@ -63,7 +63,7 @@ class Thinker:
                     raise
                 _log.warning("turn %s goes on with the next model: %s", turn.id, error)
                 why = f"{model.name} cannot answer now"
-        return await _ask(self._models[-1], compile_for, draft, why)
+        return await _ask(models[-1], compile_for, draft, why)
 
 
 class _Draft:

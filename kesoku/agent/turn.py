@@ -10,6 +10,7 @@ from kesoku.history.codec import reply_from_json
 from kesoku.history.pair import open_calls, results
 from kesoku.messages.branch import Branch
 from kesoku.messages.lifecycle import Expense, Fence, Step
+from kesoku.messages.profile import NONE, Profile
 from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import Finish, Reply, TextBlock, Usage
 
@@ -38,6 +39,8 @@ class Turn:
     """Finished turns of the session."""
     spent_today: int = 0
     """Nanodollars that all turns of the database cost since midnight, where a budget asks for it."""
+    profile: Profile = NONE
+    """Which model and role its prompt asks for."""
 
     @property
     def id(self) -> str:

@@ -19,6 +19,7 @@ from kesoku.adapter.question import Approvals
 from kesoku.adapter.staging import Staging
 from kesoku.adapter.supervisor import Ending
 from kesoku.agent import hook
+from kesoku.agent.assistant import Assistant
 from kesoku.agent.dispatcher import Dispatcher, DispatchLimits
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.loop import TurnLoop
@@ -28,6 +29,7 @@ from kesoku.agent.worker import Worker
 from kesoku.app import secret
 from kesoku.app.bot import Bot
 from kesoku.app.budget import budget
+from kesoku.app.cast import Cast
 from kesoku.app.clock import SystemClock
 from kesoku.app.commands import registry
 from kesoku.app.consent import Consent
@@ -45,9 +47,10 @@ from kesoku.gateway.policy import Busy, BusyPolicy, FloodBounds, InterruptBy
 from kesoku.gateway.presence import Presence
 from kesoku.messages.content import Attachment
 from kesoku.messages.lifecycle import Serving
+from kesoku.messages.profile import Profile
 from kesoku.messages.record import EVERY_CHANNEL, Address, Record
 from kesoku.messages.turn import MediaBlock, TurnRequest
-from kesoku.ports import Approver, ChatModel
+from kesoku.ports import Approver
 from kesoku.store import SqlStore
 from kesoku.tools.context import ToolContext
 
@@ -80,20 +83,18 @@ class Job:
 class App:
     """An open application: `async with App(...) as app: await app.run()`."""
 
-    def __init__(self, loaded: Loaded, job: Job, models: Sequence[ChatModel]) -> None:
+    def __init__(self, loaded: Loaded, job: Job, cast: Cast) -> None:
         """Raises ConfigInvalid where the configuration contradicts what is installed, or itself."""
         config = loaded.config
-        self._loaded, self._config, self._job, self._models = loaded, config, job, models
+        self._loaded, self._config, self._job, self._cast = loaded, config, job, cast
         self._secrets = loaded.secrets | secret.of_environment(os.environ)
         self._place = Place.of(config, os.environ)
         self._clock = SystemClock()
         self._staging = Staging(self._place.staging)
         self._drafts = DraftBoard()
-        self._budget = budget(loaded, (model.name for model in models))
+        self._budget = budget(loaded, (model.name for model in cast.models))
         self._tools, self._limits = toolbox(loaded), _limits(config)
-        self._request = TurnRequest(
-            system=system_prompt(instructions=config.agent.instructions), tools=self._tools.specs()
-        )
+        self._specs = self._tools.specs()
         self._stack = AsyncExitStack()
         self._stop = asyncio.Event()
         self._is_patient = True
@@ -114,7 +115,7 @@ class App:
         self.store = await SqlStore.open(self._place.database, patience=self._config.store.busy_seconds)
         self._stack.push_async_callback(self.store.aclose)
         self._presence = self._stack.enter_context(Presence(self._place.run))
-        for model in self._models:
+        for model in self._cast.models:
             self._stack.push_async_callback(model.aclose)
         self.gateway = StoreGateway(
             self.store, self._clock, _busy(self._config), self._presence, bounds=_bounds(self._config)
@@ -163,7 +164,7 @@ class App:
             gateway=self.gateway,
             store=self.store,
             clock=self._clock,
-            viewer=Viewer(model=self._models[0], request=self._request, limits=self._limits),
+            viewer=Viewer(assistants=self._assistant, limits=self._limits),
             budget=self._budget,
             staging=self._staging,
             hooks=[table.name for table in self._config.hooks],
@@ -188,18 +189,24 @@ class App:
             self.gateway,
             self.store,
             self._clock,
-            self._models,
+            self._assistant,
             self._tools,
             approver=self._approver(),
             drafts=self._drafts,
             context=self._tool_context,
             keep=self._keep,
-            request=self._request,
             hooks=hook.installed(),
             limits=self._limits,
             budget=self._budget,
             admins_only=lambda address: self._is_remote(self._homes.place(address)),
         )
+
+    def _assistant(self, address: Address, profile: Profile) -> Assistant:
+        """Who answers in a channel; for an agent who answered where its people are when it was given its task."""
+        bot = self._homes.place(address).chatbot_id
+        part = self._cast.part(bot, self._homes.profile(address) or profile)
+        request = TurnRequest(system=system_prompt(instructions=part.instructions), tools=self._specs)
+        return Assistant(models=part.models, request=request)
 
     def _approver(self) -> Approver:
         people = HomeApprover(Approvals(self.store, self._clock), self._homes)
@@ -220,7 +227,7 @@ class App:
     async def run(self) -> tuple[Ending, ...]:
         """Serve until `stop`, or until every bot has ended by itself."""
         served = ", ".join(sorted(map(str, self._serving.addresses)))
-        _log.info("serving %s with model %s", served, self._models[0].name)
+        _log.info("serving %s with %s", served, ", ".join(model.name for model in self._cast.models))
         # First, so that what people said meanwhile finds the turns of the dead parked.
         with suppress(StoreError):
             await self.gateway.recover()

@@ -34,10 +34,13 @@ class Bot:
         )
         self._inbox = GatewayInbox(
             chatbot_id=chatbot_id,
-            access=Access(allow=config.allow, admins=config.admins, local=manifest.capabilities.local),
+            access=Access(
+                allow=config.allow, deny=config.deny, admins=config.admins, local=manifest.capabilities.local
+            ),
             health=self.health,
             core=core,
             spoke=self._outbox.spoke,
+            noticed=self._outbox.noticed,
             answers=self.adapter,
         )
 

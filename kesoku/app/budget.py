@@ -5,8 +5,9 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from kesoku.agent.budget import Budget
-from kesoku.app.model import OFFLINE, known
+from kesoku.app.model import OFFLINE
 from kesoku.config import Config, Loaded, Problem
+from kesoku.config.naming import known_models
 from kesoku.config.problem import unknown_key
 from kesoku.config.schema import PriceTable
 from kesoku.errors import ConfigInvalid
@@ -34,7 +35,7 @@ def budget(loaded: Loaded, names: Iterable[str]) -> Budget:
 
 
 def _strangers(loaded: Loaded) -> Sequence[Problem]:
-    valid, prices = known(loaded.config), loaded.config.prices
+    valid, prices = known_models(loaded.config), loaded.config.prices
     wrong = (unknown_key(loaded.source, f"prices.{name}", valid) for name in prices if name not in valid)
     return [replace(each, fatal=True) for each in wrong]
 

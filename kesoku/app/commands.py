@@ -13,11 +13,11 @@ from kesoku.commands.export import Export
 from kesoku.commands.hooks import HookCommand
 from kesoku.commands.look import Look
 from kesoku.commands.mail import Mail
+from kesoku.commands.pair import Pair
 from kesoku.commands.queue import Queue
 from kesoku.commands.redact import Redact
 from kesoku.commands.registry import Registry, SlashCommand
 from kesoku.commands.why import Why
-from kesoku.messages.virtual import system_entry
 from kesoku.ports import Clock, Gateway, Store
 
 
@@ -36,9 +36,8 @@ def registry(
         gateway=gateway,
         store=store,
         clock=clock,
-        model=viewer.model.name,
+        viewer=viewer,
         budget=budget,
-        system=system_entry(viewer.request.system),
     )
     more: dict[str, Sequence[SlashCommand]] = {
         "What the model reads": (
@@ -54,6 +53,7 @@ def registry(
             *Redact(store=store, clock=clock, folder=staging.folder).commands(),
         ),
         "Other conversations": Mail(store=store, clock=clock).commands(),
+        "People": Pair(store=store, clock=clock).commands(),
         "Event hooks": (HookCommand(hooks, store=store, clock=clock).command(),),
     }
     return Registry(conversation.commands(more))

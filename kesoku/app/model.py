@@ -1,9 +1,8 @@
 """Which chat models answer (N-15)."""
 
-from collections.abc import Sequence
-
 from kesoku import plugins
 from kesoku.config import Config
+from kesoku.config.naming import known_models, models_of
 from kesoku.errors import ModelKeyMissing, ModelUnknown, PluginError
 from kesoku.llm.manifest import ModelManifest
 from kesoku.ports import ChatModel
@@ -34,7 +33,12 @@ def choose(config: Config, *, name: str = "", offline_fallback: bool) -> tuple[C
 
 def may_answer(config: Config) -> tuple[str, ...]:
     """The names of the models that a process without other orders uses."""
-    return (config.agent.model or DEFAULT, *config.agent.fallback)
+    return (config.agent.model or DEFAULT, *config.agent.fallback, *models_of(config, enabled(config)))
+
+
+def enabled(config: Config) -> list[str]:
+    """The bots that are not switched off."""
+    return [name for name, entry in config.adapters.items() if entry.settings.enabled]
 
 
 def create(config: Config, name: str) -> ChatModel:
@@ -49,9 +53,4 @@ def manifest_of(config: Config, name: str) -> ModelManifest:
     try:
         return plugins.find_instance(plugins.MODELS, entry.type if entry else name, ModelManifest)
     except PluginError as error:
-        raise ModelUnknown(model=name, known=known(config)) from error
-
-
-def known(config: Config) -> Sequence[str]:
-    """Every name that `agent.model` may have."""
-    return sorted({*config.models, *plugins.names(plugins.MODELS)})
+        raise ModelUnknown(model=name, known=known_models(config)) from error

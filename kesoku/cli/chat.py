@@ -15,7 +15,8 @@ from typing import Any
 from kesoku import plugins
 from kesoku.adapter.manifest import Manifest
 from kesoku.app import App, Job, Place
-from kesoku.app.model import OFFLINE, choose
+from kesoku.app.cast import Cast, cast
+from kesoku.app.model import OFFLINE, enabled
 from kesoku.app.secret import conceal
 from kesoku.cli.exit import Exit
 from kesoku.cli.say import complain
@@ -42,8 +43,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _sit(options: argparse.Namespace, loaded: Loaded) -> int:
-    models = choose(loaded.config, name=options.model or "", offline_fallback=True)
     place = _target(options.session)
+    bots = dict.fromkeys((BOT, *([place.chatbot_id] if place else [])))
+    others = enabled(loaded.config) if place else ()  # who stands in for a bot may work for agents of any
+    models = cast(loaded, bots, also=others, name=options.model or "", offline_fallback=True)
     if place is not None and place.chatbot_id == BOT:  # another channel of this terminal: sit down there
         options = argparse.Namespace(**{**vars(options), "session": None, "resume": True})
         return await _open(options, loaded, models, channel=place.channel_id)
@@ -55,9 +58,7 @@ async def _sit(options: argparse.Namespace, loaded: Loaded) -> int:
         return await _open(options, loaded, models, channel=channel, note=note)
 
 
-async def _open(
-    options: argparse.Namespace, loaded: Loaded, models: tuple[ChatModel, ...], *, channel: str, note: str = ""
-) -> int:
+async def _open(options: argparse.Namespace, loaded: Loaded, models: Cast, *, channel: str, note: str = "") -> int:
     manifest = plugins.find_instance(plugins.ADAPTERS, BOT, Manifest)
     entry = loaded.config.adapters.get(BOT)
     configured: Any = entry.settings if entry else manifest.config()
@@ -69,7 +70,7 @@ async def _open(
             "question": _question(options),
             "attach": tuple(options.attach),
             "output": "json" if options.json else "plain" if options.plain else configured.output,
-            "banner": "\n".join(filter(None, (_greeting(options, models[0]), note))),
+            "banner": "\n".join(filter(None, (_greeting(options, models.part(BOT).models[0]), note))),
         }
     )
     job = Job(

@@ -19,6 +19,7 @@ from kesoku.app.secret import of_environment
 from kesoku.app.toolbox import toolbox
 from kesoku.cli.exit import Exit
 from kesoku.config import Config, Loaded, load
+from kesoku.config.naming import models_of
 from kesoku.errors import ConfigError, ConfigInvalid, KesokuError, ModelError, ModelKeyMissing, PluginError
 from kesoku.ports import Finding, Severity
 from kesoku.render.mask import Mask
@@ -140,7 +141,7 @@ async def _model(config: Config, name: str, *, online: bool) -> Sequence[Finding
         manifest = manifest_of(config, name)
         create(config, name)
     except ModelKeyMissing as error:
-        return [_keyless(check, error) if name == DEFAULT and not config.agent.model else _unfit(check, error)]
+        return [_keyless(check, error) if _is_default(config, name) else _unfit(check, error)]
     except ModelError as error:
         return [_unfit(check, error)]
     if not online:
@@ -148,6 +149,11 @@ async def _model(config: Config, name: str, *, online: bool) -> Sequence[Finding
     entry = config.models.get(name)
     settings = entry.settings if entry else manifest.config()
     return await _asked(check, manifest.doctor(name, settings)) or [_ok(check, manifest.title)]
+
+
+def _is_default(config: Config, name: str) -> bool:
+    """Whether nobody has chosen this model."""
+    return name == DEFAULT and not config.agent.model and name not in models_of(config, config.adapters)
 
 
 def _keyless(check: str, error: ModelKeyMissing) -> Finding:

@@ -34,7 +34,7 @@ class Exit(IntEnum):
 
 EXIT: dict[Exit, str] = {
     Exit.OK: "done; also when a conversation was left",
-    Exit.FAILED: "a question was not answered, doctor found an error, or an import refused rows",
+    Exit.FAILED: "a question was not answered, doctor found an error, an import refused rows, or nobody has a code",
     Exit.USAGE: "wrong command line",
     Exit.BAD_DATA: "a file is not what can be imported, or does not go together with what is stored",
     Exit.UNAVAILABLE: "a model or a platform cannot be used (key, login, network)",

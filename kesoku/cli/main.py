@@ -92,6 +92,7 @@ def build_parser() -> argparse.ArgumentParser:
     _import(commands.add_parser("import", parents=[shared], help="take in conversations", description=_IMPORT))
     _doctor(commands.add_parser("doctor", parents=[shared], help="check the set-up", description=_DOCTOR))
     _announce(commands.add_parser("announce", parents=[shared], help="tell everybody", description=_ANNOUNCE))
+    _pair(commands.add_parser("pair", parents=[shared], help="let somebody in", description=_PAIR))
     return parser
 
 
@@ -112,6 +113,11 @@ _DOCTOR = (
 _ANNOUNCE = (
     "Say something in every channel of every live conversation. It is stored, and whoever serves a channel shows it "
     "there, now or at the next start."
+)
+
+_PAIR = (
+    "Let in somebody to whom a bot gave a code, list who was let in so, or put somebody out again. A bot that runs "
+    "knows it with the next message. Exit code 1 if nobody has the code."
 )
 
 
@@ -192,6 +198,22 @@ def _doctor(parser: argparse.ArgumentParser) -> None:
 def _announce(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", type=_words, help="what everybody shall read, in Markdown")
     parser.add_argument("--json", action="store_true", help="the id of the mail and the channels as JSON")
+
+
+def _pair(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("code", nargs="?", metavar="CODE", type=_words, help="what the bot told them")
+    what.add_argument("--list", action="store_true", help="who was let in by a code, and which codes are open")
+    what.add_argument("--remove", metavar="user:ID", type=_person, help="let this person in no more")
+    parser.add_argument("--bot", metavar="NAME", type=_words, help="of this bot only (default: every bot)")
+    parser.add_argument("--json", action="store_true", help="what was done, or the list, as JSON")
+
+
+def _person(given: str) -> str:
+    """A person as the lists of the config name them."""
+    if not given.startswith("user:") or not given.removeprefix("user:").strip():
+        raise argparse.ArgumentTypeError(f"{given!r} is no user:ID")
+    return _words(given)
 
 
 def _version() -> str:

@@ -9,7 +9,8 @@ from kesoku import plugins
 from kesoku.adapter.manifest import AdapterConfig, Manifest
 from kesoku.adapter.supervisor import Ending
 from kesoku.app import App, Job
-from kesoku.app.model import choose
+from kesoku.app.cast import cast
+from kesoku.app.model import enabled
 from kesoku.app.secret import conceal
 from kesoku.cli.exit import Exit
 from kesoku.cli.settings import logged, settings
@@ -27,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
 
 async def _serve(options: argparse.Namespace, loaded: Loaded) -> int:
     bots = _bots(loaded.config, options.only)
-    models = choose(loaded.config, offline_fallback=False)
+    models = cast(loaded, bots, also=enabled(loaded.config), offline_fallback=False)
     async with App(loaded, Job(bots=bots), models) as app:
         gc.freeze()  # what is loaded by now stays: to look through all of it again would stop everything for 30 ms
         received = _stop_on_signal(app)

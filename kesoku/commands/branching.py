@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kesoku.adapter.command import Argument, Invocation
+from kesoku.adapter.command import Argument, Choice, Invocation
+from kesoku.commands.completion import choice, is_own_prompt, is_said, messages, named
 from kesoku.commands.here import deed_keys, first_words, label, message_here, own, session_here
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.commands.start import Start, read_before, read_until, start_of
@@ -25,7 +26,7 @@ _SHOWN = 20
 """Branches that are listed."""
 _NEAR = 100
 """Records at the end of a branch among which the last one that somebody said is looked for."""
-_MESSAGE = Argument(name="message", description="its number, as /context shows it")
+_MESSAGE = Argument(name="message", description="its number, as /context shows it", completes=True)
 _LIST, _SWITCH = "list", "switch"
 
 
@@ -38,14 +39,34 @@ class Branching:
     def commands(self) -> tuple[SlashCommand, ...]:
         """All of them."""
         action = Argument(name="action", description="list them or switch to one", choices=(_LIST, _SWITCH))
-        name = Argument(name="name", description="the branch to switch to")
+        name = Argument(name="name", description="the branch to switch to", completes=True)
         text = Argument(name="text", description="what it should have said", required=True)
         needed = replace(_MESSAGE, required=True)
+        others, said = named(self._store, _others), messages(self._store, is_said)
+        own_ones = messages(self._store, is_own_prompt)
         return (
-            command("branch", "list the branches of this conversation, or switch", self.branch, action, name),
-            command("fork", "go on from here, or from a message, on a branch of its own", self.fork, _MESSAGE),
-            command("edit", "say differently what you said, and go on from there", self.edit, needed, text),
-            command("retry", "answer the last message, or another one, once more", self.retry, _MESSAGE),
+            command(
+                "branch",
+                "list the branches of this conversation, or switch",
+                self.branch,
+                action,
+                name,
+                complete=others,
+            ),
+            command(
+                "fork", "go on from here, or from a message, on a branch of its own", self.fork, _MESSAGE, complete=said
+            ),
+            command(
+                "edit",
+                "say differently what you said, and go on from there",
+                self.edit,
+                needed,
+                text,
+                complete=own_ones,
+            ),
+            command(
+                "retry", "answer the last message, or another one, once more", self.retry, _MESSAGE, complete=own_ones
+            ),
         )
 
     async def branch(self, invocation: Invocation) -> str:
@@ -145,6 +166,12 @@ def _listed(tx: Transaction, session: Session) -> Iterator[str]:
         yield f"- {each.name}{here}" + (f", up to {label(last)}: {first_words(last)}" if last else "")
     if len(others) >= _SHOWN:
         yield f"- and {len(others) - _SHOWN + 1} more"
+
+
+def _others(tx: Transaction, invocation: Invocation, _: str) -> Iterator[Choice]:
+    """The branches to switch to."""
+    session, current = _current(tx, invocation)
+    yield from (choice(each.name) for each in tx.branches.all(session.id) if each.name != current.name)
 
 
 def _last_said(tx: Transaction, session: Session, branch: Branch) -> Record | None:

@@ -36,7 +36,7 @@ class Compact:
     def _ready(self, tx: Transaction, invocation: Invocation) -> tuple[str, bool]:
         """The session, and whether anything runs or waits in it. Raises NotPossible where there is too little."""
         session = session_here(tx, invocation.address)
-        view = self._viewer.view(tx, session)
+        view = self._viewer.view(tx, session, invocation.address)
         answered = sum(1 for each in view.records if each.kind == "answer")
         if answered <= TAIL:
             raise NotPossible(what="compact this", why=f"the last {TAIL} turns stay as they are, and there are no more")

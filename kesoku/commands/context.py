@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from kesoku.adapter.command import Argument, Invocation
+from kesoku.agent.replay import last_read
 from kesoku.agent.view import View, Viewer
+from kesoku.commands.completion import is_said, messages
 from kesoku.commands.here import first_words, label, message_here, session_here, what
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import NotPossible
@@ -12,7 +14,7 @@ from kesoku.history.weight import tokens_of
 from kesoku.messages.branch import Branch
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Session
-from kesoku.messages.record import Record
+from kesoku.messages.record import Address, Record
 from kesoku.ports import Clock, Gateway, Store, Transaction
 
 UNSEEN = frozenset({"notice", "system_prompt", "message"})
@@ -21,7 +23,7 @@ _LISTED = 40
 """Messages that /context names, the latest ones."""
 _PINS = 20
 """Turns that can be pinned at once: all of them are in every request."""
-_MESSAGE = Argument(name="message", description="its number, as /context shows it", required=True)
+_MESSAGE = Argument(name="message", description="its number, as /context shows it", required=True, completes=True)
 
 
 class Context:
@@ -33,18 +35,44 @@ class Context:
     def commands(self) -> tuple[SlashCommand, ...]:
         """All of them."""
         undo = Argument(name="undo", description="read again what was cleared", choices=("undo",))
+        read = messages(self._store, lambda _, record: record.kind not in UNSEEN)
+        then = replace(_MESSAGE, description="one of the turn in which it was read; by default now", required=False)
+        said = messages(self._store, is_said)
         pinned = replace(_MESSAGE, description="its number; without one the pinned ones are listed", required=False)
         return (
-            command("context", "list what the model reads, with tokens", self.context),
+            command("context", "list what the model reads, with tokens", self.context, then, complete=said),
             command("clear", "let the model begin anew here", self.clear, undo),
-            command("pin", "keep a message in what the model reads", self.pin, pinned),
-            command("forget", "take a message out of what the model reads", self.forget, _MESSAGE),
+            command("pin", "keep a message in what the model reads", self.pin, pinned, complete=read),
+            command("forget", "take a message out of what the model reads", self.forget, _MESSAGE, complete=read),
         )
 
     async def context(self, invocation: Invocation) -> str:
-        """What the model reads now."""
-        view = await self._store.read(lambda tx: self._viewer.view(tx, session_here(tx, invocation.address)))
-        return "\n".join(_described(view, self._viewer.limits.history_tokens))
+        """What the model reads now, or what it read last in the turn of a message. Raises NotPossible."""
+        here, given = invocation.address, str(invocation.arguments.get("message") or "")
+        if given:
+            view, when = await self._store.read(lambda tx: self._read_in(tx, here, given))
+            return "\n".join(_described(view, None, when))
+        view = await self._store.read(lambda tx: self._viewer.view(tx, session_here(tx, here), here))
+        budget = self._viewer.limits.history_tokens
+        return "\n".join(_described(view, budget, f"On the branch {view.branch.name} the model reads"))
+
+    def _read_in(self, tx: Transaction, here: Address, given: str) -> tuple[View, str]:
+        """What was read in the last step of a turn, and when that was, in words."""
+        session = session_here(tx, here)
+        record = message_here(tx, session, given)
+        opener = tx.messages.get(record.turn_id or record.id) or record
+        read, branch = last_read(tx, opener.id)
+        if read.request is None:
+            raise NotPossible(what="show what was read", why="not enough of it was noted then")
+        sources = dict.fromkeys(source for turn in read.request.turns for source, _ in turn.sources)
+        records = tuple(found for each in sources if (found := tx.messages.get(each)) is not None)
+        model = self._viewer.assistant(tx, session, here).model
+        tokens = model.count(read.request)
+        view = View(branch=branch, records=records, request=read.request, model=model, tokens=tokens)
+        return (
+            view,
+            f"In step {read.step.n} of the turn of {label(opener)}, on the branch {branch.name}, the model read",
+        )
 
     async def clear(self, invocation: Invocation) -> str:
         """Select nothing of what was said, or what was selected before the last clearing."""
@@ -137,14 +165,14 @@ def _together(record: Record, turn: Iterable[Record]) -> frozenset[str]:
     return frozenset({record.id, *([pair] if pair else [])})
 
 
-def _described(view: View, budget: int | None) -> Iterator[str]:
+def _described(view: View, budget: int | None, when: str) -> Iterator[str]:
     request = view.request
     shown = [source for turn in request.turns for source, _ in turn.sources]
     known = {record.id: record for record in view.records}
     listed = [known[each] for each in dict.fromkeys(shown) if each in known]
     of = "" if budget is None else f" (the history may have {budget:,})"
     size = f"{len(listed)} message(s), about {view.tokens:,} tokens{of}"
-    yield f"On the branch {view.branch.name} the model reads {size}:"
+    yield f"{when} {size}:"
     yield ""
     yield f"- system prompt, {tokens_of(request.system):,} tokens"
     yield f"- {len(request.tools)} tools" if request.tools else "- no tools"

@@ -45,17 +45,16 @@ class Export:
     async def export(self, invocation: Invocation) -> str:
         """The whole conversation (`raw`), or the request that the model would get now. Raises NotPossible."""
         if str(invocation.arguments.get("form") or "raw") == "model":
-            session, form = await self._store.read(lambda tx: self._model(tx, invocation))
-            what = f"What {self._viewer.model.name} would read now"
-            return await self._filed(session, "model", form, what)
+            session, view = await self._store.read(lambda tx: self._viewed(tx, invocation))
+            what = f"What {view.model.name} would read now"
+            return await self._filed(session, "model", lambda: _read(session, view), what)
         session, records = await self._store.read(lambda tx: _stored(tx, invocation))
         what = f"All {len(records)} messages of this conversation"
         return await self._filed(session, "raw", lambda: raw(session, records), what)
 
-    def _model(self, tx: Transaction, invocation: Invocation) -> tuple[Session, Callable[[], dict[str, Any]]]:
+    def _viewed(self, tx: Transaction, invocation: Invocation) -> tuple[Session, View]:
         session = session_here(tx, invocation.address)
-        view = self._viewer.view(tx, session)
-        return session, lambda: _read(session, view, model=self._viewer.model.name)
+        return session, self._viewer.view(tx, session, invocation.address)
 
     async def _filed(self, session: Session, form: str, made: Callable[[], dict[str, Any]], what: str) -> str:
         name = f"{EXPORT}{form}.json"
@@ -87,12 +86,12 @@ def _stored(tx: Transaction, invocation: Invocation) -> tuple[Session, list[Reco
     return session, tx.messages.session(session.id)
 
 
-def _read(session: Session, view: View, *, model: str) -> dict[str, Any]:
+def _read(session: Session, view: View) -> dict[str, Any]:
     request = view.request
     return {
         "session": {"id": session.id},
         "branch": view.branch.name,
-        "model": model,
+        "model": view.model.name,
         "tokens": view.tokens,
         "system": request.system,
         "tools": [

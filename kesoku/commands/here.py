@@ -3,7 +3,7 @@
 import re
 
 from kesoku.adapter.command import Invocation
-from kesoku.errors import NoConversation, NoSuchMessage, NotPossible
+from kesoku.errors import EarlierConversation, NoConversation, NoSuchMessage, NotPossible
 from kesoku.messages.freeze import thaw
 from kesoku.messages.lifecycle import Session
 from kesoku.messages.message import Message
@@ -30,11 +30,23 @@ def session_here(tx: Transaction, address: Address) -> Session:
 def message_here(tx: Transaction, session: Session, given: str) -> Record:
     """A message of a session by its number there (`12`, `#12`) or its id; no other session's is ever found.
 
+    Raises NoSuchMessage; EarlierConversation for the id of one that this channel has left.
+    """
+    found = message_ever_here(tx, session, given)
+    if found.session_id != session.id:
+        raise EarlierConversation(given=given)
+    return found
+
+
+def message_ever_here(tx: Transaction, session: Session, given: str) -> Record:
+    """The same, also of an earlier conversation of a channel in which this session goes on, by its id.
+
     Raises NoSuchMessage.
     """
     number = _NUMBER.fullmatch(given.strip())
     found = tx.messages.nth(session.id, int(number[1])) if number else tx.messages.get(given.strip())
-    if found is None or found.session_id != session.id:
+    now = tx.sessions.bound(found.address) if found is not None and found.session_id != session.id else session
+    if found is None or now is None or now.id != session.id:
         raise NoSuchMessage(given=given, last=session.last_n)
     return found
 

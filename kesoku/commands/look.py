@@ -6,6 +6,7 @@ from kesoku.adapter.command import Argument, Invocation
 from kesoku.agent.past import past
 from kesoku.agent.replay import Replay, replay
 from kesoku.agent.view import Viewer
+from kesoku.commands.completion import is_said, messages
 from kesoku.commands.here import given_to, label, message_here, plain_name, session_here
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import NotPossible
@@ -13,7 +14,7 @@ from kesoku.history import History
 from kesoku.messages.kinds import ToolCall
 from kesoku.messages.lifecycle import Session
 from kesoku.messages.record import Record
-from kesoku.ports import Store, Transaction
+from kesoku.ports import ChatModel, Store, Transaction
 from kesoku.render import duration
 
 _CALLS = 15
@@ -28,11 +29,14 @@ class Look:
 
     def commands(self) -> tuple[SlashCommand, ...]:
         """All of them."""
-        message = Argument(name="message", description="one of its turn; by default the last turn")
+        message = Argument(name="message", description="one of its turn; by default the last turn", completes=True)
+        said = messages(self._store, is_said)
         return (
             command("last", "say the last answer again", self.last),
             command("tools", "list the latest tool calls and how they ended", self.tools),
-            command("replay", "compare what the model was sent in a turn with the log", self.replay, message),
+            command(
+                "replay", "compare what the model was sent in a turn with the log", self.replay, message, complete=said
+            ),
         )
 
     async def last(self, invocation: Invocation) -> str:
@@ -57,19 +61,21 @@ class Look:
     async def replay(self, invocation: Invocation) -> str:
         """Every request of a turn once more, from the log."""
         given = str(invocation.arguments.get("message") or "")
-        found = await self._store.read(lambda tx: self._replay(tx, invocation, given))
-        return "\n".join(_replayed(found, self._viewer))
+        found, model = await self._store.read(lambda tx: self._replay(tx, invocation, given))
+        return "\n".join(_replayed(found, model))
 
-    def _replay(self, tx: Transaction, invocation: Invocation, given: str) -> list[Replay]:
+    def _replay(self, tx: Transaction, invocation: Invocation, given: str) -> tuple[list[Replay], ChatModel]:
         session = session_here(tx, invocation.address)
-        if given:
-            record = message_here(tx, session, given)
-            return replay(tx, record.turn_id or record.id)
+        record = message_here(tx, session, given) if given else self._last(tx, session)
+        model = self._viewer.assistant(tx, session, invocation.address).model
+        return replay(tx, record.turn_id or record.id), model
+
+    def _last(self, tx: Transaction, session: Session) -> Record:
+        """The last answer. Raises NotPossible."""
         history, places = self._read(tx, session)
         if history.last_response is None:
             raise NotPossible(what="replay a turn", why="nothing was answered here yet")
-        record = places[history.last_response.id]
-        return replay(tx, record.turn_id or record.id)
+        return places[history.last_response.id]
 
     def _read(self, tx: Transaction, session: Session) -> tuple[History, dict[str, Record]]:
         """What is read on the current branch, and the record of each message."""
@@ -89,7 +95,8 @@ def _call(call: ToolCall, places: Mapping[str, Record]) -> str:
     return f"- {label(places[call.id])} {mark} {plain_name(call.content.tool)}, {arguments}{took}"
 
 
-def _replayed(found: list[Replay], viewer: Viewer) -> Iterator[str]:
+def _replayed(found: list[Replay], model: ChatModel) -> Iterator[str]:
+    """A line a request; `model` counts their tokens."""
     same = sum(each.is_same for each in found)
     yield f"{same} of {len(found)} request(s) of this turn come out of the log as they were sent:"
     yield ""
@@ -99,7 +106,7 @@ def _replayed(found: list[Replay], viewer: Viewer) -> Iterator[str]:
             yield f"- step {each.step.n}: not enough was noted to compile it again (sent: {digest})"
             continue
         messages = len({source for turn in each.request.turns for source, _ in turn.sources})
-        size = f"{messages} messages, about {viewer.model.count(each.request):,} tokens"
+        size = f"{messages} messages, about {model.count(each.request):,} tokens"
         if each.is_same:
             yield f"- step {each.step.n}: the same bytes, {digest}; {size}"
         else:

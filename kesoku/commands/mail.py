@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from uuid import UUID
 
-from kesoku.adapter.command import Argument, Invocation
+from kesoku.adapter.command import Argument, Choice, Invocation
+from kesoku.commands.completion import choice, named
 from kesoku.commands.here import deed_keys, session_here
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import CommandMisused, NameInvalid, NoDeadLetter, NotPossible, OwnerUnknown
@@ -41,14 +42,19 @@ class Mail:
             description="list what was not delivered, try it again, or name this conversation",
             choices=(_DEAD, _REDELIVER, _NAME),
         )
-        what = Argument(name="what", description="the id of a dead letter, or the name")
-        to = Argument(name="to", description="an owner or a name that shall have the letter instead")
-        where = Argument(name="where", description="bot:channel, or a name of the address book", required=True)
+        what = Argument(name="what", description="the id of a dead letter, or the name", completes=True)
+        to = Argument(name="to", description="an owner or a name that shall have the letter instead", completes=True)
+        where = Argument(
+            name="where", description="bot:channel, or a name of the address book", required=True, completes=True
+        )
+        letters, places = named(self._store, _letters), named(self._store, _places)
         text = Argument(name="text", description="what to say there; by default the last answer here")
         said = Argument(name="text", description="what everybody shall read", required=True)
         return (
-            command("mail", "list the mail that waits for this conversation", self.mail, action, what, to),
-            command("relay", "say something in another channel", self.relay, where, text, admin=True),
+            command(
+                "mail", "list the mail that waits for this conversation", self.mail, action, what, to, complete=letters
+            ),
+            command("relay", "say something in another channel", self.relay, where, text, admin=True, complete=places),
             command("announce", "say something in every channel", self.announce, said, admin=True),
         )
 
@@ -146,6 +152,25 @@ def _dead(tx: Transaction, invocation: Invocation) -> Iterator[str]:
         yield f"- and {len(letters) - _LISTED} older ones"
     if not letters:
         yield "No letter is dead."
+
+
+def _letters(tx: Transaction, invocation: Invocation, argument: str) -> Iterator[Choice]:
+    """Who may have a letter, or the dead letters themselves; only admins name either."""
+    if not invocation.admin or invocation.arguments.get("action") == _NAME:
+        return
+    if argument == "to":
+        yield from map(choice, tx.mail.names())
+        return
+    for each in reversed(tx.mail.dead()[-_LISTED:]):
+        yield choice(each.id, f"to {_to(each.letter.message)}, {each.reason.value.replace('_', ' ')}")
+
+
+def _places(tx: Transaction, invocation: Invocation, _: str) -> Iterator[Choice]:
+    """Names of the address book whose conversation is somewhere, then every channel but this one."""
+    yield from map(choice, tx.mail.names())
+    for address, _session in tx.sessions.channels():
+        if not is_desk(address) and address != invocation.address:
+            yield choice(str(address))
 
 
 def _why(dead: DeadLetter) -> str:

@@ -1,6 +1,8 @@
 """Prompts that have not started: /queue, /cancel, /steer."""
 
 from kesoku.adapter.command import Argument, Invocation
+from kesoku.adapter.visitor import profile_here
+from kesoku.commands.completion import messages, waits
 from kesoku.commands.here import first_words, label, message_here, own, session_here, what
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import NotPossible
@@ -22,11 +24,12 @@ class Queue:
 
     def commands(self) -> tuple[SlashCommand, ...]:
         """All of them."""
-        message = Argument(name="message", description="its number, as /queue shows it", required=True)
+        message = Argument(name="message", description="its number, as /queue shows it", required=True, completes=True)
+        waiting = messages(self._store, waits)
         text = Argument(name="text", description="what the running turn should take into account", required=True)
         return (
             command("queue", "list what runs and waits here", self.queue),
-            command("cancel", "withdraw a message that has not started", self.cancel, message),
+            command("cancel", "withdraw a message that has not started", self.cancel, message, complete=waiting),
             command("steer", "say something to the turn that runs", self.steer, text),
         )
 
@@ -64,9 +67,13 @@ class Queue:
 
     async def steer(self, invocation: Invocation) -> str | None:
         """A prompt for the next step of the running turn; without one it gets a turn of its own (C-42)."""
-        person = invocation.principal
+        person, profile = invocation.principal, await self._store.read(lambda tx: profile_here(tx, invocation.address))
         message = make.user_prompt(
-            str(invocation.arguments["text"]), author=printable_name(person.display_name), user_id=person.user_id
+            str(invocation.arguments["text"]),
+            author=printable_name(person.display_name),
+            user_id=person.user_id,
+            model=profile.model,
+            role=profile.role,
         )
         post = Post(message=message, address=invocation.address, mode="steer", keys=invocation.keys)
         await self._gateway.accept([post])

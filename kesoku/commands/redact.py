@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kesoku.adapter.command import Argument, Invocation
 from kesoku.adapter.part import decode, is_damaged
+from kesoku.commands.completion import is_own, messages
 from kesoku.commands.copies import Copies, copies
 from kesoku.commands.here import label, message_here, own, session_here
 from kesoku.commands.registry import SlashCommand, command
@@ -50,8 +51,13 @@ class Redact:
 
     def commands(self) -> tuple[SlashCommand, ...]:
         """The one."""
-        message = Argument(name="message", description="its number, as /context shows it", required=True)
-        return (command("redact", "take the words of a message away, everywhere", self.redact, message),)
+        message = Argument(
+            name="message", description="its number, as /context shows it", required=True, completes=True
+        )
+        own_ones = messages(self._store, is_own)
+        return (
+            command("redact", "take the words of a message away, everywhere", self.redact, message, complete=own_ones),
+        )
 
     async def redact(self, invocation: Invocation) -> str:
         """Overwrite a message, and whatever repeats it.

@@ -3,10 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kesoku.adapter.command import Argument, CommandSpec, Invocation
-from kesoku.errors import CommandMisused
+from kesoku.adapter.command import Argument, Choice, CommandSpec, Invocation
+from kesoku.errors import CommandMisused, KesokuError
 
 Run = Callable[[Invocation], Awaitable[str | None]]
+Complete = Callable[[Invocation, str], Awaitable[Sequence[Choice]]]
+"""(what is given so far, the name of the argument that is typed) -> what fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,11 +19,21 @@ class SlashCommand:
     run: Run
     admin: bool = False
     """Whether only admins may give it."""
+    complete: Complete | None = None
+    """What fits as the arguments that say that they complete."""
 
 
-def command(name: str, description: str, run: Run, *arguments: Argument, admin: bool = False) -> SlashCommand:
+def command(
+    name: str,
+    description: str,
+    run: Run,
+    *arguments: Argument,
+    admin: bool = False,
+    complete: Complete | None = None,
+) -> SlashCommand:
     """One command."""
-    return SlashCommand(spec=CommandSpec(name=name, description=description, arguments=arguments), run=run, admin=admin)
+    spec = CommandSpec(name=name, description=description, arguments=arguments)
+    return SlashCommand(spec=spec, run=run, admin=admin, complete=complete)
 
 
 class Registry:
@@ -41,6 +53,18 @@ class Registry:
             return f"Only an admin of this bot may use /{invocation.name}."
         _check(command.spec, invocation)
         return await command.run(invocation)
+
+    async def complete(self, invocation: Invocation, argument: str) -> Sequence[Choice]:
+        """What fits behind what was typed so far, if this person may give the command at all."""
+        command = self._commands.get(invocation.name)
+        if command is None or command.complete is None or (command.admin and not invocation.admin):
+            return ()
+        if not any(each.completes and each.name == argument for each in command.spec.arguments):
+            return ()
+        try:
+            return await command.complete(invocation, argument)
+        except KesokuError:  # no conversation yet, say: then there is nothing to offer
+            return ()
 
 
 def usage(spec: CommandSpec) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from kesoku.adapter.command import Argument, Invocation
 from kesoku.commands.bill import words
+from kesoku.commands.completion import messages
 from kesoku.commands.here import first_words, label, message_here, plain_name, session_here, what
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.messages.lifecycle import Change, ChangeKind, Expense
@@ -30,8 +31,11 @@ class Why:
 
     def commands(self) -> tuple[SlashCommand, ...]:
         """The one."""
-        message = Argument(name="message", description="its number, as /context shows it", required=True)
-        return (command("why", "say how a message came about", self.why, message),)
+        message = Argument(
+            name="message", description="its number, as /context shows it", required=True, completes=True
+        )
+        any_one = messages(self._store, lambda _, __: True)
+        return (command("why", "say how a message came about", self.why, message, complete=any_one),)
 
     async def why(self, invocation: Invocation) -> str:
         """What a message is, by whom, when, from what, and everything that happened to it."""

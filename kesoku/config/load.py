@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from kesoku import plugins
+from kesoku.config.naming import unknown_names
 from kesoku.config.problem import Problem, unknown_key
 from kesoku.config.read import config_path, overlay, read_file, readable_by_others, resolve_entries, resolve_hooks
 from kesoku.config.schema import Config, Entry
@@ -100,7 +101,11 @@ class _Validator:
         rest = {key: value for key, value in raw.items() if key not in _GROUPS}
         core = self._validate(Config, rest, "") or Config()
         parts = {group: self._group(group, raw.get(group, {})) for group in _GROUPS}
-        return core.model_copy(update=parts)
+        config = core.model_copy(update=parts)
+        if not self.fatal:  # else what is named may stand in a table that was refused
+            for key, text in unknown_names(config):
+                self._add(key, text)
+        return config
 
     def _group(self, group: str, tables: Any) -> dict[str, Entry]:
         if not isinstance(tables, dict):

@@ -66,6 +66,15 @@ class AgentTable(Table):
     """More folders that tools and files in replies may touch."""
 
 
+class RoleTable(Table):
+    """A role that a bot can play: `[roles.<name>]`."""
+
+    instructions: str
+    """Stands in the system prompt in the place of `agent.instructions`."""
+    model: str = ""
+    """The model that plays it, named as in `agent.model`. Default: that of the bot."""
+
+
 class LimitsTable(Table):
     """Bounds against floods and bills. Beyond them the person is told; nothing is dropped in silence."""
 
@@ -233,6 +242,8 @@ class Config(Table):
     tools: dict[str, ToolTable] = {}
     prices: dict[str, PriceTable] = {}
     """What models cost; the name is that of the model in `[agent]`."""
+    roles: dict[str, RoleTable] = {}
+    """What a bot can be, beside what `agent.instructions` say; tables of bots name them."""
     models: dict[str, Entry] = {}
     """One table a model, with the settings of its provider."""
     adapters: dict[str, Entry] = {}

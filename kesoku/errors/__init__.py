@@ -13,13 +13,21 @@
     ├── PluginError             an extension that does not load
     ├── DeliveryError           a platform did not take a message
     ├── ExchangeError           mail that cannot be sent or routed
+    ├── PairingError            a code that lets nobody in
     └── ImportFailed            files that cannot be imported (exit code 65)
 
 A leaf takes the facts as fields and builds its own sentence: what happened, where, what to do. Callers read the fields
 and never parse the text. Texts of errors contain no secret.
 """
 
-from kesoku.errors.command import CommandError, CommandMisused, NoConversation, NoSuchMessage, NotPossible
+from kesoku.errors.command import (
+    CommandError,
+    CommandMisused,
+    EarlierConversation,
+    NoConversation,
+    NoSuchMessage,
+    NotPossible,
+)
 from kesoku.errors.config import ConfigError, ConfigInvalid, ConfigMissing, LogUnwritable, NoSuchSession, NothingToServe
 from kesoku.errors.delivery import Ambiguous, DeliveryConflict, DeliveryError, Hold, LoginNeeded, Refused, RetryLater
 from kesoku.errors.exchange import ExchangeError, NameInvalid, NoDeadLetter, OwnerKnown, OwnerUnknown
@@ -87,6 +95,14 @@ from kesoku.errors.model import (
     ModelUnavailable,
     ModelUnknown,
 )
+from kesoku.errors.pairing import (
+    CodeExpired,
+    CodeUnknown,
+    NoDatabase,
+    NotPaired,
+    PairingError,
+    SeveralBots,
+)
 from kesoku.errors.plugin import PluginBroken, PluginConflict, PluginError, PluginUnknown
 from kesoku.errors.render import LimitTooSmall, PathRefused, RenderError, TimeNaive, ZoneUnknown
 from kesoku.errors.root import KesokuError
@@ -122,6 +138,8 @@ __all__ = [
     "AmbiguousRow",
     "CallInvalid",
     "ClassChanged",
+    "CodeExpired",
+    "CodeUnknown",
     "CommandError",
     "CommandMisused",
     "ConfigError",
@@ -131,6 +149,7 @@ __all__ = [
     "DeliveryError",
     "Deposed",
     "DuplicateMessage",
+    "EarlierConversation",
     "ExchangeError",
     "FieldMistyped",
     "FieldRefused",
@@ -175,6 +194,7 @@ __all__ = [
     "NameInvalid",
     "NestedTooDeep",
     "NoConversation",
+    "NoDatabase",
     "NoDeadLetter",
     "NoSuchMessage",
     "NoSuchSession",
@@ -182,6 +202,7 @@ __all__ = [
     "NotAMember",
     "NotAMessage",
     "NotASystemPrompt",
+    "NotPaired",
     "NotPossible",
     "NotStorable",
     "NothingToServe",
@@ -189,6 +210,7 @@ __all__ = [
     "OrderIncomplete",
     "OwnerKnown",
     "OwnerUnknown",
+    "PairingError",
     "PathRefused",
     "PluginBroken",
     "PluginConflict",
@@ -206,6 +228,7 @@ __all__ = [
     "SelectionInvalid",
     "ServedElsewhere",
     "SessionTaken",
+    "SeveralBots",
     "SeveralKinds",
     "SeveralSessions",
     "StoreClosed",

@@ -31,6 +31,17 @@ class NoSuchMessage(CommandError):
         super().__init__(f"There is no message {given!r} in this conversation: {known}.")
 
 
+class EarlierConversation(CommandError):
+    """A message of a conversation that this channel has left."""
+
+    def __init__(self, *, given: str) -> None:
+        self.given = given
+        super().__init__(
+            f"The message {given!r} belongs to an earlier conversation of this channel, which is left as it is: "
+            "nothing can be done with it any more."
+        )
+
+
 class NotPossible(CommandError):
     """The message is there, and this cannot be done with it."""
 

@@ -28,6 +28,7 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Serving, Session
 from kesoku.messages.mail import Letter
 from kesoku.messages.message import Message
+from kesoku.messages.profile import NONE, profile_of
 from kesoku.messages.record import SYSTEM_ADDRESS, Post
 from kesoku.ports import Clock, Store, Transaction
 
@@ -128,6 +129,7 @@ class SessionAgents:
         depth = parent.depth if parent else 0
         _check_child(tx, session_id, name, depth)
         call = tx.messages.get(call_id)
+        opener = tx.messages.get(call.turn_id or "") if call else None
         here = call.address if call else place_of(tx, session_id) or SYSTEM_ADDRESS
         home, root = (parent.home, parent.root) if parent else (here, session_id)
         return Kin(
@@ -138,6 +140,7 @@ class SessionAgents:
             root=root,
             home=home,
             desk=desk_of(child_id, home, self._serving),
+            profile=parent.profile if parent else profile_of(opener, tx.messages) if opener else NONE,
         )
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from kesoku.exchange.kin import Kin, is_desk, kin_of
 from kesoku.messages.content import Question
 from kesoku.messages.lifecycle import Claim
+from kesoku.messages.profile import Profile
 from kesoku.messages.record import Address, Record
 from kesoku.ports import Approver, Clock, Store
 from kesoku.render.sanitise import printable_name
@@ -53,6 +54,11 @@ class Homes:
         """Where the people behind a place are."""
         kin = self._known.get(address.channel_id) if is_desk(address) else None
         return address if kin is None else kin.home
+
+    def profile(self, address: Address) -> Profile | None:
+        """Which model and role the agent at a desk has; None for a place where people are."""
+        kin = self._known.get(address.channel_id) if is_desk(address) else None
+        return None if kin is None else kin.profile
 
 
 class HomeApprover:

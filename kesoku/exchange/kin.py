@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from kesoku.exchange.exchange import Exchange
+from kesoku.messages.freeze import changed_fields
 from kesoku.messages.lifecycle import Serving, Session
 from kesoku.messages.party import Named, party
+from kesoku.messages.profile import NONE, Profile
 from kesoku.messages.record import EVERY_CHANNEL, Address
 from kesoku.ports import Transaction
 from kesoku.render.sanitise import printable_name
@@ -40,6 +43,8 @@ class Kin:
     """Where its people are."""
     desk: Address
     """Its own place, where nobody looks."""
+    profile: Profile = NONE
+    """Which model and role it has, as was asked for where its people are."""
 
 
 def is_desk(address: Address) -> bool:
@@ -84,6 +89,7 @@ def kin_of(tx: Transaction, session_id: str) -> Kin | None:
             "root": str(root),
             "home": [str(bot), str(channel)],
             "bot": str(desk),
+            **more,
         }:
             return Kin(
                 session_id=session_id,
@@ -93,6 +99,7 @@ def kin_of(tx: Transaction, session_id: str) -> Kin | None:
                 root=root,
                 home=Address(chatbot_id=bot, channel_id=channel),
                 desk=Address(chatbot_id=desk, channel_id=session_id),
+                profile=Profile(model=str(more.get("model", "")), role=str(more.get("role", ""))),
             )
     return None
 
@@ -105,13 +112,14 @@ def children_of(tx: Transaction, session_id: str) -> list[Kin]:
 
 def add_child(tx: Transaction, kin: Kin) -> None:
     """Remember an agent."""
-    facts = {
+    facts: dict[str, Any] = {
         "parent": kin.parent,
         "name": kin.name,
         "depth": kin.depth,
         "root": kin.root,
         "home": [kin.home.chatbot_id, kin.home.channel_id],
         "bot": kin.desk.chatbot_id,
+        **changed_fields(kin.profile),
     }
     tx.state.set(_KIN, kin.session_id, facts)
     tx.state.set(_CHILDREN, kin.parent, [*_child_ids(tx, kin.parent), kin.session_id])

@@ -206,7 +206,14 @@ class StoreGateway:
         await self._store.write(operation)
 
     async def interrupt(
-        self, session_id: str, *, by: str, reason: str, post: Post | None = None, queued: bool = False
+        self,
+        session_id: str,
+        *,
+        by: str,
+        reason: str,
+        post: Post | None = None,
+        queued: bool = False,
+        only: str | None = None,
     ) -> Interruption:
         """End the running turn, and store the prompt that takes its place."""
         act, mint = Act(actor=by, reason=reason, at=self._clock.now()), cache(make.interrupted_result)
@@ -216,8 +223,9 @@ class StoreGateway:
             if known is not None:
                 return Interruption(session_id=session_id, interrupted=(), posted=known)
             active = turn.running(tx, session_id)
-            ended = tuple(turn.interrupt(tx, session_id, act, mint))
-            waiting = tx.messages.queued(session_id) if queued else []
+            meant = only is None or (active is not None and active.id == only)
+            ended = tuple(turn.interrupt(tx, session_id, act, mint)) if meant else ()
+            waiting = [each for each in tx.messages.queued(session_id) if queued or each.id == only]
             withdrawn = tuple(gone for each in waiting if (gone := turn.withdraw(tx, each.id, act)) is not None)
             posted = None
             if post is not None:

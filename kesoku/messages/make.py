@@ -69,9 +69,15 @@ def user_prompt(
     user_id: str | None = None,
     attachments: Iterable[Attachment] = (),
     platform_ids: Mapping[str, Any] | None = None,
+    model: str = "",
+    role: str = "",
 ) -> UserPrompt:
-    """What a person wrote (K-021). `text` carries the platform's header already."""
-    source = UserSource(user_id=user_id, platform_ids=FrozenDict(platform_ids) if platform_ids else EMPTY)
+    """What a person wrote (K-021). `text` carries the platform's header already.
+
+    `model` and `role` are asked for where it was said; empty: the bot's own.
+    """
+    ids = FrozenDict(platform_ids) if platform_ids else EMPTY
+    source = UserSource(user_id=user_id, platform_ids=ids, model=model, role=role)
     return _made(UserPrompt, source, PromptContent(text=text, attachments=tuple(attachments)), author=author)
 
 

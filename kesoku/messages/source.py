@@ -34,11 +34,16 @@ class Source(Form):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserSource(Source):
-    """A person on a platform. `platform_ids` are metadata cells such as {"discord_message_id": "1"} (K-024)."""
+    """A person on a platform. `platform_ids` are metadata cells such as {"discord_message_id": "1"} (K-024).
+
+    `model` and `role` are what the adapter asks for where this was said; empty: the bot's own.
+    """
 
     kind: ClassVar[str] = "user"
     user_id: str | None = None
     platform_ids: FrozenDict = EMPTY
+    model: str = ""
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -121,12 +121,20 @@ class Gateway(Protocol):
         ...
 
     async def interrupt(
-        self, session_id: str, *, by: str, reason: str, post: Post | None = None, queued: bool = False
+        self,
+        session_id: str,
+        *,
+        by: str,
+        reason: str,
+        post: Post | None = None,
+        queued: bool = False,
+        only: str | None = None,
     ) -> Interruption:
         """End the running turn: prompts and open calls interrupted, generation + 1, synthetic results (C-30).
 
-        With `queued` what waits behind it is interrupted in the same moment. Idempotent: with nothing running only
-        `post` is stored.
+        With `queued` what waits behind it is interrupted in the same moment. `only` is the prompt whose turn is meant:
+        if another one runs, nothing happens to that; if this one still waits, it is withdrawn. Idempotent: with nothing
+        running only `post` is stored.
         """
         ...
 

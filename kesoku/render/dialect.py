@@ -77,6 +77,11 @@ def to_markdown(source: Source, *, headings: int = 3) -> str:
     return "\n".join(written + lines[at:])
 
 
+def plain_cells(table: Table) -> Table:
+    """The table with plain text in its cells, each on one line: for `aligned`, or to be drawn elsewhere."""
+    return _mapped(table, _bare)
+
+
 def _markdown(source: Source) -> str:
     return source if isinstance(source, str) else unparse(map(_asked, source))
 
@@ -159,7 +164,7 @@ def _fence(code: str, language: str = "", note: str = "") -> list[str]:
 
 def _table(table: Table, lines: Callable[[Table], list[str]], bullet: str) -> list[str]:
     """The table drawn in a code block; too wide for that, its rows as items, written by `lines`."""
-    rows = aligned(_mapped(table, _bare))
+    rows = aligned(plain_cells(table))
     return _fence("\n".join(rows)) if rows is not None else led(lines(table), bullet, bullet)
 
 

@@ -329,10 +329,9 @@ class AdapterContract:
             address, since = rig.address("room"), bot.clock.now() / 1e6 - 60
             first = await bot.adapter.send(address, Outgoing(text="keyed"), "abcdefghijklmnopqrstuvwx")
             if can.find:
-                found = await bot.adapter.find(address, "abcdefghijklmnopqrstuvwx", since)
-                assert found is not None
-                assert found.platform_ids == first.platform_ids
-                assert await bot.adapter.find(address, "zzzzzzzzzzzzzzzzzzzzzzzz", since) is None
+                sent, other = Outgoing(text="keyed"), Outgoing(text="never sent")
+                assert first in await bot.adapter.find(address, sent, "abcdefghijklmnopqrstuvwx", since)
+                assert not await bot.adapter.find(address, other, "zzzzzzzzzzzzzzzzzzzzzzzz", since)
             if can.key_window:
                 again = await bot.adapter.send(address, Outgoing(text="keyed"), "abcdefghijklmnopqrstuvwx")
                 assert again.platform_ids == first.platform_ids

@@ -80,6 +80,7 @@ class AdapterRunner:
             health=self.health,
             core=core,
             spoke=self.outbox.spoke,
+            noticed=self.outbox.noticed,
             answers=self.adapter,
         )
         self._tasks: list[asyncio.Task[Any]] = []

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kesoku.adapter.staging import Staging
+from kesoku.agent.assistant import Assistants, always
 from kesoku.agent.budget import Budget
 from kesoku.agent.dispatcher import Dispatcher, DispatchLimits
 from kesoku.agent.hook import Hook
@@ -54,14 +55,16 @@ class AgentHarness(GatewayHarness):
         clock: VirtualClock | None = None,
         poll: float = 1.0,
         replays: bool = True,
+        assistants: Assistants | None = None,
     ) -> None:
         """Without `staging`, files that tools return stay where they are. `replays`: at the end of work every request
-        must come out of the log as it was sent."""
+        must come out of the log as it was sent. `assistants`: who answers, instead of `models` everywhere."""
         super().__init__(store or MemoryStore(rerun=True), policy=policy, clock=clock, poll=poll)
-        self.models = models
         self.tools = Toolbox(tools, policies)
         self.hooks, self.limits, self.dispatch, self.secrets = hooks, limits, dispatch, secrets
         self.budget, self.staging, self.replays = budget, staging, replays
+        request = TurnRequest(system="be kind", tools=self.tools.specs())
+        self.assistants = assistants or always(*models, request=request)
         self._replayed: dict[str, int] = {}
         self.drafts, self.approver = RecordingDrafts(), ScriptedApprover()
 
@@ -71,13 +74,12 @@ class AgentHarness(GatewayHarness):
             gateway or self.gateway,
             self.store,
             self.clock,
-            self.models,
+            self.assistants,
             self.tools,
             approver=self.approver,
             drafts=self.drafts,
             context=self._context,
             keep=self._keep,
-            request=TurnRequest(system="be kind", tools=self.tools.specs()),
             hooks=self.hooks,
             limits=self.limits,
             budget=self.budget,

@@ -49,11 +49,13 @@ class Shown:
 class RecordedPlatform:
     """The journal is one JSON object a line, appended and synced under a lock; what is shown follows from it.
 
-    `honours_keys`: a second send with a known key shows nothing new and returns the first one's id.
+    `honours_keys`: a second send with a known key shows nothing new and returns the first one's id. `keeps_keys`: a key
+    can be looked up later.
     """
 
     journal: Path | None = None
     honours_keys: bool = False
+    keeps_keys: bool = True
     entries: list[dict[str, Any]] = field(default_factory=list)
     faults: dict[str, deque[Fault]] = field(default_factory=lambda: defaultdict(deque))
     _offset: int = 0
@@ -79,9 +81,9 @@ class RecordedPlatform:
         """Let every call go on that hangs."""
         self._release.set()
 
-    def say(self, channel: str, text: str, *, by: str = "ada", key: str | None = None, bot: bool = False) -> str:
-        """A person writes; returns the message's key."""
-        return self._do("said", channel, text=text, by=by, key=key, bot=bot)
+    def say(self, channel: str, text: str, *, by: str = "ada", key: str | None = None, **facts: bool) -> str:
+        """A person writes; returns the message's key. `bot`: a bot does; `direct`: nobody else reads the channel."""
+        return self._do("said", channel, text=text, by=by, key=key, **facts)
 
     def change(self, op: str, channel: str, key: str, *, by: str = "ada", **facts: Any) -> str:
         """A person edits, deletes, presses or gives a command (`edited`, `deleted`, `pressed`, `command`)."""
@@ -112,7 +114,8 @@ class RecordedPlatform:
 
     def edit(self, channel: str, platform_id: str, outgoing: Outgoing) -> None:
         """The bot edits a message of its own."""
-        self.note("edit", channel, id=platform_id, text=outgoing.text)
+        buttons = [each.value for each in outgoing.buttons]
+        self.note("edit", channel, id=platform_id, text=outgoing.text, buttons=buttons)
 
     def delete(self, channel: str, platform_id: str) -> None:
         """The bot deletes a message of its own."""
@@ -138,10 +141,13 @@ class RecordedPlatform:
             else:
                 await asyncio.sleep(_POLL)
 
-    def sent_with(self, key: str) -> str | None:
-        """The id of the first message with this key."""
+    def alike(self, channel: str, outgoing: Outgoing, key: str) -> list[str]:
+        """The ids of what was sent with this key; without `keeps_keys`, of what shows the same in the channel."""
         self._refresh()
-        return self._by_key(key)
+        sent = [each for each in self.entries if each["op"] == "send"]
+        if self.keeps_keys:
+            return [each["id"] for each in sent if each["key"] == key]
+        return [each["id"] for each in sent if (each["channel"], each["text"]) == (channel, outgoing.text)]
 
     def shown(self, channel: str | None = None) -> list[Shown]:
         """What people see now, in order; deleted messages are left out."""
@@ -170,6 +176,7 @@ class RecordedPlatform:
                     )
                 case "edit":
                     found[entry["id"]].text = entry["text"]
+                    found[entry["id"]].buttons = tuple(entry["buttons"])
                     found[entry["id"]].edits += 1
                 case "delete":
                     found[entry["id"]].deleted = True

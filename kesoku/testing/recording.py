@@ -4,10 +4,12 @@ It is no installed adapter: hand `recording_manifest()` to whatever takes adapte
 platform outlives its process, so that tests may kill and restart the side of the bot.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from kesoku.adapter import (
     AdapterConfig,
@@ -31,6 +33,7 @@ from kesoku.adapter import (
     Pressed,
     Principal,
     Prompt,
+    Question,
     Receipt,
     Record,
     Refused,
@@ -69,11 +72,24 @@ PLAIN = replace(
 """The column of a platform without one."""
 
 
+class RecordingChannel(BaseModel):
+    """What is different in one channel."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str = ""
+    """The model that answers here; empty: the bot's."""
+    role: str = ""
+    """The role that the bot plays here; empty: the bot's."""
+
+
 class RecordingConfig(AdapterConfig):
     """Settings of the recording adapter."""
 
     journal: Path | None = None
     """The file that the platform is kept in; without one it lives in memory."""
+    channels: dict[str, RecordingChannel] = Field(default_factory=dict)
+    """What is different in single channels."""
 
 
 def recording_manifest(
@@ -90,7 +106,9 @@ def recording_manifest(
 
     def create(chatbot_id: str, config: RecordingConfig) -> RecordingAdapter:
         shown = platform or RecordedPlatform(journal=config.journal, honours_keys=can.key_window > 0)
-        return (kind or RecordingAdapter)(chatbot_id=chatbot_id, platform=shown, capabilities=can)
+        made = (kind or RecordingAdapter)(chatbot_id=chatbot_id, platform=shown, capabilities=can)
+        made.channels = config.channels
+        return made
 
     async def doctor(chatbot_id: str, config: RecordingConfig) -> Sequence[Finding]:
         return ()
@@ -124,6 +142,7 @@ class RecordingAdapter:
 
     def __init__(self, *, chatbot_id: str, platform: RecordedPlatform, capabilities: Capabilities) -> None:
         self.chatbot_id, self.platform, self.capabilities = chatbot_id, platform, capabilities
+        self.channels: Mapping[str, RecordingChannel] = {}
         self.hooks: list[tuple[str, str]] = []
         self.runs = 0
 
@@ -193,12 +212,15 @@ class RecordingAdapter:
         """Note that typing is shown, or not any more."""
         self.platform.note("typing", address.channel_id, on=on)
 
-    async def find(self, address: Address, key: str, since: float) -> Receipt | None:
-        """Look a key up among what was sent."""
+    async def find(self, address: Address, outgoing: Outgoing, key: str, since: float) -> Sequence[Receipt]:
+        """Look a key up among what was sent; a platform that keeps no keys is searched for the same text."""
         if fault := self.platform.next_fault(f"find {address.channel_id}"):
             raise _error(fault)
-        found = self.platform.sent_with(key)
-        return Receipt(platform_ids=(found,)) if found else None
+        return [Receipt(platform_ids=(each,)) for each in self.platform.alike(address.channel_id, outgoing, key)]
+
+    def closed(self, shown: Outgoing, question: Question, answer: str | None, by: str) -> Outgoing | None:
+        """The question, with its answer in the place of the buttons."""
+        return replace(shown, text=f"{shown.text}\n→ {answer or 'over'} ({by or 'the turn ended'})", buttons=())
 
     async def draft(self, address: Address, draft: Draft) -> None:
         """Note a running reply."""
@@ -245,22 +267,28 @@ class RecordingAdapter:
 
     async def _event(self, inbox: Inbox, said: dict[str, Any]) -> Event:
         address = Address(chatbot_id=self.chatbot_id, channel_id=said["channel"])
-        person = Principal(user_id=said["by"], display_name=said["by"].title(), is_bot=said.get("bot", False))
+        facts = {"is_bot": said.get("bot", False), "direct": said.get("direct", False)}
+        person = Principal(user_id=said["by"], display_name=said["by"].title(), **facts)
         what, key = said["op"], said["key"]
         if what == "edited":
             return Edited(key=key, address=address, principal=person, text=said["text"])
         if what == "deleted":
             return Deleted(key=key, address=address, principal=person)
         if what == "pressed":
-            return Pressed(key=key, address=address, principal=person, token=said["token"], value=said["value"])
+            pressed = {name: said[name] for name in ("value", "index") if name in said}
+            return Pressed(key=key, address=address, principal=person, token=said["token"], **pressed)
         if what == "command":
-            return Command(key=key, address=address, principal=person, name=said["name"])
+            arguments = said.get("arguments", {})
+            return Command(key=key, address=address, principal=person, name=said["name"], arguments=arguments)
+        here = self.channels.get(address.channel_id, RecordingChannel())
         return Prompt(
             keys=(key,),
             address=address,
             principal=person,
             text=said["text"],
             platform_ids={"recording_message_id": key},
+            model=here.model,
+            role=here.role,
         )
 
 

@@ -89,6 +89,15 @@ def test_a_model_without_a_key_is_an_error_when_it_was_asked_for(home: Home) -> 
     assert "Traceback" not in done.stderr
 
 
+def test_the_terminal_can_have_a_model_of_its_own(home: Home) -> None:  # N-15
+    config = home.work / "config.toml"
+    config.write_text('[adapters.cli]\nmodel = "gemini"\n', encoding="utf-8")
+    done = home.run("chat", "hello")
+    assert done.returncode == 78
+    assert "adapters.cli.model: model gemini has no API key" in done.stderr
+    assert "I am the offline model" in home.run("chat", "--model", "offline", "hello").stdout
+
+
 def test_an_unknown_model_names_those_that_there_are(home: Home) -> None:
     done = home.run("chat", "--model", "oracle", "hello")
     assert done.returncode == 78

@@ -145,7 +145,7 @@ def test_strangers_are_turned_away_and_not_stored(remote: RemoteBot) -> None:  #
     config.write_text(config.read_text(encoding="utf-8").replace('["everyone"]', '["user:bob"]'), encoding="utf-8")
     run = remote.home.start("run")
     remote.platform.say("kitchen", "my secret plan", by="eve")
-    remote.shows("kitchen", "only talks to people on its list")
+    remote.shows("kitchen", "only talks to people whom its owner let in")
     remote.platform.say("kitchen", "what is 6 * 7?", by="bob")
     remote.shows("kitchen", "42")
     run.send_signal(signal.SIGTERM)
@@ -194,6 +194,23 @@ def test_doctor_goes_on_when_the_check_of_an_adapter_raises(remote: RemoteBot) -
     assert done.returncode == 1
     assert "adapters.room: the check failed: OSError: the network is down" in done.stdout
     assert "tools: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        ('model = "gemini"', "kitchen.model: model gemini has no API key; set GEMINI_API_KEY"),
+        ('role = "cook"', "kitchen.role: there is no role 'cook'; add a table [roles.cook]"),
+    ],
+)
+def test_a_channel_cannot_have_what_is_not_there(remote: RemoteBot, key: str, says: str) -> None:  # N-15
+    config = remote.home.work / "config.toml"
+    text = f"{config.read_text(encoding='utf-8')}\n[adapters.room.channels.kitchen]\n{key}\n"
+    config.write_text(text, encoding="utf-8")
+    done = remote.home.run("run")
+    assert done.returncode == 78
+    assert f"adapters.room.channels.{says}" in done.stderr
+    assert remote.home.run("doctor", "--offline").returncode == 1
 
 
 def test_the_folder_of_the_terminal_is_closed_to_a_remote_channel(remote: RemoteBot) -> None:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from kesoku.adapter.drafts import DraftBoard
 from kesoku.adapter.question import Approvals
+from kesoku.agent.assistant import always
 from kesoku.agent.dispatcher import Dispatcher
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.loop import TurnLoop
@@ -136,12 +137,11 @@ def _loop(actor: Actor, gateway: Gateway) -> TurnLoop:
         gateway,
         actor.store,
         actor.clock,
-        [actor.wiring.model(actor.watch)],
+        always(actor.wiring.model(actor.watch), request=TurnRequest(system="be kind", tools=tools.specs())),
         tools,
         approver=Approvals(actor.store, actor.clock),
         drafts=DraftBoard(),
         context=context,
         keep=keep,
-        request=TurnRequest(system="be kind", tools=tools.specs()),
         limits=TurnLimits(approval_seconds=_PATIENCE),
     )

@@ -1,5 +1,7 @@
 """The gate: closed by default, by ids and never by names, and no memory of what was taken out."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,15 +81,29 @@ def test_the_config_refuses_everyone_as_admin() -> None:
 
 
 async def test_a_stranger_is_told_once_a_day_and_a_crowd_only_a_little() -> None:
-    clock = VirtualClock()
+    clock, day = VirtualClock(), 86_400
     door = Doorkeeper(clock, burst=3)
     people = [Principal(user_id=str(n), display_name="x") for n in range(6)]
-    told = [door.hint(each, ROOM) for each in (*people, *people)]
-    assert [bool(each) for each in told] == [True] * 3 + [False] * 9
-    assert "`user:0`" in str(told[0])
-    assert "[adapters.discord]" in str(told[0])
+    assert [door.tells(each, again=day) for each in (*people, *people)] == [True] * 3 + [False] * 9
     await clock.advance(61)
-    assert door.hint(people[0], ROOM) is None
-    assert door.hint(people[5], ROOM) is not None
-    await clock.advance(86_400)
-    assert door.hint(people[0], ROOM) is not None
+    assert not door.tells(people[0], again=day)
+    assert door.tells(people[5], again=day)
+    assert door.tells(replace(people[0], direct=True), again=day), "told in a room, but not in private"
+    await clock.advance(day)
+    assert door.tells(people[0], again=day)
+
+
+@pytest.mark.parametrize("entry", ["user:1", "role:dev", "guild:g", "channel:room", "everyone"])
+@pytest.mark.parametrize("access", [Access(allow=("everyone",)), Access(admins=("user:1",)), Access().admitting(ADA)])
+def test_whoever_is_denied_has_no_way_in(access: Access, entry: str) -> None:
+    """Complaint 164."""
+    assert access.allowed(ADA, ROOM)
+    denying = replace(access, deny=(entry,))
+    assert denying.denies(ADA, ROOM)
+    assert not denying.allowed(ADA, ROOM)
+    assert not denying.allowed(ADA, ROOM, APPROVE)
+    assert not denying.may_answer((), ADA, ROOM)
+
+
+def test_the_person_at_this_machine_cannot_be_denied() -> None:
+    assert Access(local=True, deny=("everyone",)).allowed(ADA, ROOM)

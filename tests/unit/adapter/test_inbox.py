@@ -12,11 +12,13 @@ import pytest
 from kesoku.adapter import (
     Address,
     Argument,
+    Choice,
     Command,
     CommandSpec,
     Deleted,
     Edited,
     Event,
+    Inbox,
     Invocation,
     Pressed,
     Principal,
@@ -158,7 +160,7 @@ async def test_a_list_that_changed_counts_for_the_next_event(world: Any) -> None
     runner.inbox.access = Access()
     await runner.inbox.accept([prompt("out", key="k2")])
     assert await texts(runner) == ["in"]
-    assert runner.inbox.allowed(ADA, ROOM) is False
+    assert await runner.inbox.allowed(ADA, ROOM) is False
 
 
 async def test_an_edit_before_the_claim_changes_what_the_model_sees_under_the_same_id(world: Any) -> None:
@@ -432,3 +434,55 @@ async def test_what_the_adapter_reports_is_its_health(world: Any) -> None:
         runner.inbox.report(False, "no route")
     runner.inbox.report(True)
     assert runner.healthy == [(False, "no route"), (True, "")]
+
+
+class Told(RecordingAdapter):
+    """Answers presses and commands by itself."""
+
+    async def answer(self, event: Any, text: str) -> None:
+        self.hooks.append((event.key, text))
+
+
+async def test_a_command_that_is_turned_away_is_answered_each_time_where_the_platform_wants_it(world: Any) -> None:
+    runner = world.runner(access=Access(deny=("user:bob",)), kind=Told, commands=Registry())
+    bob = Principal(user_id="bob", display_name="Bob")
+    events = [
+        Command(key=f"c{n}", address=ROOM, principal=by, name="help") for n, by in enumerate((EVE, EVE, bob, BOT))
+    ]
+    assert await runner.inbox.accept(events) == []
+    told = dict(runner.adapter.hooks)
+    assert set(told) == {"c0", "c1", "c2"}
+    assert "`user:eve`" in told["c0"]
+    assert told["c1"] == told["c2"] == "This bot only talks to people whom its owner let in."
+
+
+async def test_a_command_too_many_is_answered_where_the_platform_wants_it(world: Any) -> None:
+    runner = world.runner(access=OPEN, kind=Told, commands=Registry())
+    await runner.inbox.accept([Command(key=f"c{n}", address=ROOM, principal=ADA, name="help") for n in range(33)])
+    assert [text.startswith("Slower") for _, text in runner.adapter.hooks] == [False] * 30 + [True] * 3
+
+
+class Completing(Registry):
+    """Offers more than can be listed."""
+
+    async def complete(self, invocation: Invocation, argument: str) -> Sequence[Choice]:
+        self.calls.append(invocation)
+        return [Choice(label=argument, value=str(n)) for n in range(40)]
+
+
+async def test_completions_are_for_who_may_talk_and_never_stored(world: Any) -> None:
+    commands = Completing()
+    access = Access(allow=("user:ada",), admins=("user:root",))
+    runner = world.runner(access=access, commands=commands)
+
+    async def offered(by: Principal) -> Sequence[Choice]:
+        typed = Command(key="", address=ROOM, principal=by, name="help", arguments={"topic": "x"})
+        inbox: Inbox = runner.inbox
+        return await inbox.complete(typed, "topic")
+
+    assert len(await offered(ADA)) == 25
+    assert await offered(EVE) == await offered(BOT) == ()
+    await offered(Principal(user_id="root", display_name="Root"))
+    assert [each.admin for each in commands.calls] == [False, True]
+    assert commands.calls[0].arguments == {"topic": "x"}
+    assert await everything(runner) == []

@@ -189,6 +189,24 @@ async def test_without_a_key_the_platform_is_asked(world: Any, quiet: Any, fault
         assert await runner.status(record) is S.DELIVERED
 
 
+@pytest.mark.parametrize("fault", [ARRIVED, LOST])
+async def test_equal_texts_are_told_apart_where_no_key_is_kept(world: Any, quiet: Any, fault: Fault) -> None:
+    """N-02: what looks like the part in doubt may be another one of ours, which stays what it is."""
+    world.platform.keeps_keys = False
+    async with world.runner(find=True) as runner:
+        first = await runner.answer("c", "ok")
+        await quiet(runner)
+        world.platform.script("c", fault)
+        second = await runner.answer("c", "ok")
+        await settle()
+        await world.clock.advance(60)
+        await quiet(runner)
+        assert world.platform.texts("c") == ["ok", "ok"]
+        ids = [(await parts(runner, each))[0].platform_ids for each in (first, second)]
+        assert [(each.id,) for each in world.platform.shown("c")] == ids
+        assert await runner.status(second) is S.DELIVERED
+
+
 async def test_with_neither_one_blind_retry_is_made_and_recorded(world: Any, quiet: Any) -> None:
     # N-02
     async with world.runner() as runner:

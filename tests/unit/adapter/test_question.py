@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 
 from kesoku.adapter import Address, Pressed, Principal, Prompt, Question
 from kesoku.adapter.access import Access
-from kesoku.adapter.question import Approvals, match_answer
+from kesoku.adapter.pairing import Pairing, new_code
+from kesoku.adapter.question import Approvals, match_answer, match_press
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.record import Record
 from kesoku.testing.adapter_runner import AdapterRunner
 from kesoku.testing.clock import settle
+from kesoku.testing.platform import Fault
 from kesoku.testing.recording import RecordingAdapter
 
 ROOM = Address(chatbot_id="recording", channel_id="c")
@@ -236,8 +238,6 @@ async def test_questions_of_one_channel_come_one_by_one(world: Any, quiet: Any) 
 
 async def test_a_question_of_an_interrupted_turn_is_closed_and_not_shown_any_more(world: Any, quiet: Any) -> None:
     async with world.runner(access=ACCESS) as runner:
-        from kesoku.testing.platform import Fault
-
         call = await running_call(world, runner)
         world.platform.script("c", Fault(kind="retry", seconds=30.0))
         first = await runner.answer("c", "first")
@@ -252,6 +252,147 @@ async def test_a_question_of_an_interrupted_turn_is_closed_and_not_shown_any_mor
         (told,) = await runner.inbox.accept([pressed("yes")])
         assert told.message.rendered == "This question is no longer open."
         waiting.cancel()
+
+
+BUTTONS: dict[str, Any] = {"buttons": True, "edits": True}
+
+
+async def test_the_buttons_go_when_it_is_answered(world: Any, quiet: Any) -> None:
+    async with world.runner(access=ACCESS, **BUTTONS) as runner:
+        waiting = ask(world, await running_call(world, runner))
+        await quiet(runner)
+        assert world.platform.shown("c")[-1].buttons == CHOICES
+        await runner.inbox.accept([Pressed(key="b", address=ROOM, principal=ADA, token="q1", index=1)])
+        assert await waiting == "no"
+        await settle()
+        shown = world.platform.shown("c")[-1]
+        assert (shown.text, shown.buttons, shown.edits) == ("May I run rm?\n→ no (user:ada)", (), 1)
+        assert await runner.inbox.state.get("kesoku:questions") is None
+        await world.clock.advance(60)
+        assert world.platform.shown("c")[-1].edits == 1
+
+
+async def test_the_buttons_go_when_the_deadline_passes(world: Any, quiet: Any) -> None:
+    async with world.runner(access=ACCESS, **BUTTONS) as runner:
+        waiting = ask(world, await running_call(world, runner))
+        await quiet(runner)
+        await world.clock.advance(61)
+        assert await waiting is None
+        await settle()
+        assert world.platform.texts("c")[-1] == "May I run rm?\n→ over (deadline)"
+
+
+async def test_the_buttons_go_when_the_turn_ends(world: Any, quiet: Any) -> None:
+    async with world.runner(access=ACCESS, **BUTTONS) as runner:
+        call = await running_call(world, runner)
+        waiting = ask(world, call)
+        await quiet(runner)
+        await world.gateway.interrupt(call.session_id, by="ada", reason="stopped")
+        await settle()
+        assert world.platform.texts("c")[-1] == "May I run rm?\n→ over (the turn ended)"
+        waiting.cancel()
+
+
+async def test_the_buttons_of_a_question_that_ended_while_nobody_served_go_at_the_next_start(
+    world: Any, quiet: Any
+) -> None:
+    async with world.runner(access=ACCESS, **BUTTONS) as runner:
+        waiting = ask(world, await running_call(world, runner))
+        await quiet(runner)
+        waiting.cancel()
+    await world.clock.advance(61)
+    async with world.runner(access=ACCESS, **BUTTONS) as runner:
+        await settle()
+        assert world.platform.shown("c")[-1].buttons == ()
+        assert await runner.inbox.state.get("kesoku:questions") is None
+
+
+async def test_the_buttons_go_after_failures_that_pass_and_stay_where_the_platform_refuses(
+    world: Any, quiet: Any
+) -> None:
+    async with world.runner(access=ACCESS, **BUTTONS) as runner:
+        call = await running_call(world, runner)
+        world.platform.script("edit c", Fault(kind="retry", seconds=9.0), Fault(kind="bug"))
+        waiting = ask(world, call)
+        await quiet(runner)
+        await runner.inbox.accept([pressed("yes")])
+        await waiting
+        await settle()
+        assert world.platform.shown("c")[-1].buttons == CHOICES
+        await world.clock.advance(30)
+        assert world.platform.shown("c")[-1].buttons == ()
+        world.platform.script("edit c", Fault(kind="refuse"))
+        waiting = ask(world, call, name="q2")
+        await quiet(runner)
+        await runner.inbox.accept([pressed("yes", key="b2", token="q2")])
+        await waiting
+        await world.clock.advance(600)
+        assert world.platform.shown("c")[-1].edits == 0
+
+
+async def test_a_platform_that_is_away_is_waited_for(world: Any, quiet: Any) -> None:
+    async with world.runner(access=ACCESS, **BUTTONS) as runner:
+        call = await running_call(world, runner)
+        world.platform.script("edit c", *[Fault(kind="retry")] * 8)
+        waiting = ask(world, call)
+        await quiet(runner)
+        await runner.inbox.accept([pressed("yes")])
+        assert await waiting == "yes"
+        await world.clock.advance(60)
+        assert world.platform.shown("c")[-1].buttons == CHOICES
+        await world.clock.advance(600)
+        assert world.platform.shown("c")[-1].buttons == ()
+
+
+async def test_a_drawing_that_fails_for_good_is_given_up(world: Any, quiet: Any) -> None:
+    async with world.runner(access=ACCESS, **BUTTONS) as runner:
+        call = await running_call(world, runner)
+        world.platform.script("edit c", *[Fault(kind="bug")] * 5)
+        waiting = ask(world, call)
+        await quiet(runner)
+        await runner.inbox.accept([pressed("yes")])
+        assert await waiting == "yes"
+        await world.clock.advance(600)
+        assert world.platform.shown("c")[-1].buttons == CHOICES
+        assert await runner.inbox.state.get("kesoku:questions") is None
+
+
+async def test_a_press_of_a_button_that_is_left_over_takes_it_away(world: Any, quiet: Any) -> None:
+    async with world.runner(access=ACCESS, **BUTTONS) as runner:
+        world.platform.script("edit c", Fault(kind="refuse"))
+        waiting = ask(world, await running_call(world, runner))
+        await quiet(runner)
+        await runner.inbox.accept([pressed("yes")])
+        await waiting
+        await settle()
+        assert world.platform.shown("c")[-1].buttons == CHOICES
+        await runner.inbox.accept([pressed("no", key="b2")])
+        await settle()
+        asked = next(each for each in world.platform.shown("c") if "May I" in each.text)
+        assert (asked.text, asked.buttons) == ("May I run rm?\n→ yes (user:ada)", ())
+
+
+async def test_a_guest_may_answer_what_everybody_may(world: Any, quiet: Any) -> None:
+    async with world.runner(access=Access(admins=("user:ada",)), buttons=True) as runner:
+        code = new_code()
+        welcome, at = make.notice("in", reason="reply"), world.clock.now()
+
+        def let_in(tx: Any) -> None:
+            Pairing(tx, "recording").offer(EVE, "c", code, at)
+            Pairing(tx, "recording").admit(code, by="owner", welcome=welcome, at=at)
+
+        call = await running_call(world, runner)
+        await world.store.write(let_in)
+        waiting = ask(world, call)
+        await quiet(runner)
+        await runner.inbox.accept([pressed("yes", EVE)])
+        assert await waiting == "yes"
+
+
+@pytest.mark.parametrize(("index", "choice"), [(0, "yes"), (2, "always"), (3, None), (-1, None)])
+def test_a_press_by_index_needs_no_value(index: int, choice: str | None) -> None:
+    event = Pressed(key="k", address=ROOM, principal=ADA, token="q", value="forged", index=index)
+    assert match_press(event, CHOICES) == choice
 
 
 async def test_other_words_are_a_prompt_as_ever(world: Any) -> None:

@@ -7,6 +7,7 @@ import pytest
 from kesoku.agent.budget import Budget
 from kesoku.app import App, Job
 from kesoku.app.budget import budget
+from kesoku.app.cast import Cast
 from kesoku.app.model import create, may_answer
 from kesoku.config import Loaded, load
 from kesoku.errors import ConfigInvalid
@@ -80,9 +81,9 @@ def test_every_gap_is_named(tmp_path: Path, text: str, problems: list[str]) -> N
 
 def test_nothing_starts_without_a_price(tmp_path: Path) -> None:
     found = config(tmp_path, f"{MODELS}max_cost = 1\n{GEMINI}")
-    App(found, Job(bots={}), [create(found.config, "offline")])
+    App(found, Job(bots={}), Cast(found.config, [create(found.config, "offline")]))
     with pytest.raises(ConfigInvalid):
-        App(found, Job(bots={}), [create(found.config, "pro")])
+        App(found, Job(bots={}), Cast(found.config, [create(found.config, "pro")]))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kesoku.adapter import Address, Inbox, Principal
 from kesoku.app import App, Job
+from kesoku.app.cast import Cast
 from kesoku.config import Config, Loaded
 from kesoku.config.schema import LimitsTable, StoreTable
 from kesoku.llm.offline import OfflineModel
@@ -37,6 +38,6 @@ async def test_time_zone_and_file_size_of_the_config_hold_in_the_inbox_of_every_
     )
     job = Job(bots={"probe": (recording_manifest(kind=Probe), RecordingConfig())})
     loaded = Loaded(config=config, warnings=(), path=None, secrets=frozenset())
-    async with App(loaded, job, (OfflineModel(),)) as app:
+    async with App(loaded, job, Cast(config, (OfflineModel(),))) as app:
         await app.run()
     assert app.bots[0].adapter.noted == ("`Ada` at `2026-05-27 20:50:00 SGT`:\n", "it is larger than 4 bytes")

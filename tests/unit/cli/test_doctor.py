@@ -64,6 +64,20 @@ def test_without_a_key_nothing_is_wrong_yet(doctor: Doctor) -> None:
     assert (code, found["models.gemini"]["severity"]) == (1, "error")
 
 
+def test_a_model_that_a_bot_names_needs_its_key_and_a_price(doctor: Doctor) -> None:
+    config = "[agent]\nmodel = 'offline'\n[adapters.cli]\nmodel = 'gemini'\n[limits]\ncost_per_day = 1\n"
+    code, found, _ = doctor.run(config)
+    assert (code, found["models.gemini"]["severity"], found["prices"]["severity"]) == (1, "error", "error")
+    code, found, _ = doctor.run(config.replace("[agent]\nmodel = 'offline'\n", ""))
+    assert (code, found["models.gemini"]["severity"]) == (1, "error")
+
+
+def test_a_role_that_no_table_has_is_an_error(doctor: Doctor) -> None:
+    code, found, _ = doctor.run("[adapters.cli]\nrole = 'cook'\n")
+    assert (code, found["config"]["severity"]) == (1, "error")
+    assert "adapters.cli.role: there is no role 'cook'; add a table [roles.cook]" in found["config"]["text"]
+
+
 def test_every_model_is_asked_the_chosen_first_and_one_wrong_key_is_an_error(
     doctor: Doctor, server: LoopbackGemini
 ) -> None:

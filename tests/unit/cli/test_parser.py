@@ -22,7 +22,7 @@ def leaves() -> list[type[errors.KesokuError]]:
 
 
 def test_every_argument_is_explained() -> None:
-    assert set(commands()) == {"announce", "chat", "run", "import", "doctor"}
+    assert set(commands()) == {"announce", "chat", "run", "import", "doctor", "pair"}
     for name, command in commands().items():
         assert command.description, name
         for action in command._actions:

@@ -13,9 +13,9 @@ from kesoku.commands.compact import Compact
 from kesoku.commands.context import Context
 from kesoku.commands.look import Look
 from kesoku.commands.queue import Queue
-from kesoku.commands.registry import Registry
+from kesoku.commands.registry import Registry, SlashCommand
 from kesoku.messages.record import Record
-from kesoku.messages.turn import CompiledRequest, TurnRequest
+from kesoku.messages.turn import CompiledRequest
 from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.gateway_harness import ROOM
 from kesoku.testing.model import ScriptedModel
@@ -30,22 +30,20 @@ class Desk:
     registry: Registry = field(init=False)
 
     def __post_init__(self) -> None:
+        self.registry = Registry(self.commands())
+
+    def commands(self) -> list[SlashCommand]:
+        """What can be asked for."""
         harness = self.harness
-        viewer = Viewer(
-            model=self.model,
-            request=TurnRequest(system="be kind", tools=harness.tools.specs()),
-            limits=harness.limits or TurnLimits(),
-        )
+        viewer = Viewer(assistants=harness.assistants, limits=harness.limits or TurnLimits())
         act: dict[str, Any] = {"gateway": harness.gateway, "store": harness.store, "clock": harness.clock}
-        self.registry = Registry(
-            [
-                *Context(**act, viewer=viewer).commands(),
-                *Compact(gateway=harness.gateway, store=harness.store, viewer=viewer).commands(),
-                *Branching(**act).commands(),
-                *Queue(**act).commands(),
-                *Look(store=harness.store, viewer=viewer).commands(),
-            ]
-        )
+        return [
+            *Context(**act, viewer=viewer).commands(),
+            *Compact(gateway=harness.gateway, store=harness.store, viewer=viewer).commands(),
+            *Branching(**act).commands(),
+            *Queue(**act).commands(),
+            *Look(store=harness.store, viewer=viewer).commands(),
+        ]
 
     async def give(self, line: str, *, by: str = "Ada", admin: bool = False, keys: Iterable[str] = ()) -> str:
         """Give a command as people type it, and return the reply."""

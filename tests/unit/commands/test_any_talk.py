@@ -15,7 +15,6 @@ from kesoku.commands.why import Why
 from kesoku.history.codec import reply_from_json
 from kesoku.messages.record import Record
 from kesoku.messages.redaction import is_redacted
-from kesoku.messages.turn import TurnRequest
 from kesoku.ports import Transaction
 from kesoku.testing.gateway_harness import ROOM
 from kesoku.testing.grammar import violations
@@ -32,7 +31,7 @@ async def talk_of(seed: int, folder: Path) -> tuple[Desk, Viewer, list[Record]]:
         list(talk.turn())
     table = desk()
     store, staging = table.harness.store, Staging(folder)
-    viewer = Viewer(model=table.model, request=TurnRequest(), limits=TurnLimits())
+    viewer = Viewer(assistants=table.harness.assistants, limits=TurnLimits())
     table.registry = Registry(
         [
             *Why(store=store).commands(),
@@ -61,7 +60,7 @@ async def test_every_message_has_a_story_and_loses_its_words(tmp_path: Path, see
             assert session is not None
             steps = (step for each in records for step in tx.steps.of(each.turn_id or each.id))
             assert all(reply_from_json(step.reply) for step in steps if step.reply)
-            return violations(viewer.view(tx, session).request)
+            return violations(viewer.view(tx, session, ROOM).request)
 
         return await store.read(operation)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kesoku.errors import CommandMisused, NotPossible
+from kesoku.errors import CommandMisused, EarlierConversation, NotPossible
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Post
@@ -301,3 +301,13 @@ async def test_a_command_that_is_delivered_twice_says_it_once(line: str) -> None
     await table.work()
     await table.give(line, keys=["event-1"])
     assert await table.waiting() == []
+
+
+async def test_a_message_of_an_earlier_conversation_of_the_channel_is_told_as_that() -> None:
+    table = desk("one", "two")
+    (old,) = await table.talk("first")
+    await table.harness.store.write(lambda tx: tx.sessions.bind(ROOM, tx.sessions.create(at=1).id))
+    await table.talk("second")
+    for line in (f"/retry {old.id}", f"/edit {old.id} other", f"/pin {old.id}"):
+        with pytest.raises(EarlierConversation, match="an earlier conversation of this channel"):
+            await table.give(line)

@@ -57,6 +57,30 @@ async def test_context_of_a_running_turn_holds_what_the_model_was_sent() -> None
         await table.harness.answered(prompt)
 
 
+async def test_context_of_a_message_lists_what_was_read_in_its_turn() -> None:
+    table = desk("one", reply(call("look")), "two", "three", tools=[look])
+    _, second = await table.talk("first", "second")
+    await table.give("/clear")
+    await table.talk("third")
+    told = (await table.give(f"/context {second.id}")).splitlines()
+    assert told[0].startswith("In step 2 of the turn of #3, on the branch main, the model read 5 message(s), about ")
+    assert [line.split(":")[0] for line in told[4:]] == [
+        "- #1 prompt of Ada",
+        "- #2 answer",
+        "- #3 prompt of Ada",
+        "- #4 call of look",
+        "- #5 result of look",
+    ]
+    assert (await table.give("/context 6")).splitlines() == told
+
+
+async def test_context_of_a_turn_that_asked_nobody_says_so() -> None:
+    table = desk("one")
+    waiting = await table.harness.say("first")
+    with pytest.raises(NotPossible, match="no model was asked in its turn"):
+        await table.give(f"/context {waiting.id}")
+
+
 async def test_clear_leaves_every_message_and_shows_the_model_none() -> None:
     table = desk("one", "two")
     await table.talk("first")

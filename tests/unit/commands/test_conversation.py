@@ -8,20 +8,25 @@ import pytest
 
 from kesoku.adapter.command import Argument, Invocation
 from kesoku.adapter.event import Principal
+from kesoku.agent.assistant import always
 from kesoku.agent.budget import Budget
+from kesoku.agent.limits import TurnLimits
+from kesoku.agent.view import Viewer
 from kesoku.commands.conversation import Conversation
+from kesoku.commands.here import message_here, session_here
 from kesoku.commands.registry import Registry, SlashCommand, command
-from kesoku.errors import CommandMisused
+from kesoku.errors import CommandMisused, EarlierConversation, NoSuchMessage
 from kesoku.exchange.kin import Kin, add_child
 from kesoku.gateway.gateway import StoreGateway
 from kesoku.gateway.policy import BusyPolicy
+from kesoku.llm.offline import OfflineModel
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import EMPTY
 from kesoku.messages.lifecycle import Serving, Step
 from kesoku.messages.price import Price
 from kesoku.messages.record import Address, Post, Record
-from kesoku.messages.turn import Usage
+from kesoku.messages.turn import TurnRequest, Usage
 from kesoku.messages.virtual import system_entry
 from kesoku.testing.clock import START, VirtualClock
 from kesoku.testing.fakes import FakePresence
@@ -43,9 +48,10 @@ class Room:
         (record,) = await self.gateway.accept([post], catch_up=True)
         return record
 
-    async def command(self, name: str, *, admin: bool = False) -> str | None:
+    async def command(self, name: str, *, admin: bool = False, **arguments: str) -> str | None:
         principal = Principal(user_id="1", display_name="Ada")
-        return await self.registry.run(Invocation(name=name, address=HERE, principal=principal, admin=admin))
+        given = Invocation(name=name, address=HERE, principal=principal, arguments=arguments, admin=admin)
+        return await self.registry.run(given)
 
     async def status(self, record: Record) -> MessageStatus:
         found = await self.store.read(lambda tx: tx.messages.get(record.id))
@@ -54,10 +60,9 @@ class Room:
 
 
 def conversation(gateway: StoreGateway, store: MemoryStore, budget: Budget | None = None) -> Conversation:
-    entry = system_entry("Be kind.")
-    return Conversation(
-        gateway=gateway, store=store, clock=VirtualClock(), model="offline", system=entry, budget=budget
-    )
+    assistants = always(OfflineModel(), request=TurnRequest(system="Be kind."))
+    viewer = Viewer(assistants=assistants, limits=TurnLimits())
+    return Conversation(gateway=gateway, store=store, clock=VirtualClock(), viewer=viewer, budget=budget)
 
 
 @pytest.fixture
@@ -71,7 +76,7 @@ async def room() -> AsyncIterator[Room]:
 async def test_help_lists_every_command(room: Room) -> None:
     text = await room.command("help")
     assert text is not None
-    listed = [line.split("`")[1] for line in text.splitlines() if line.startswith("- ")]
+    listed = [line.split("`")[1].split()[0] for line in text.splitlines() if line.startswith("- ")]
     assert listed == [f"/{each.name}" for each in room.registry.specs()]
 
 
@@ -137,6 +142,62 @@ async def test_stop_ends_what_agents_do_that_were_given_work_here(room: Room) ->
     agents = Serving(addresses=frozenset({Address(chatbot_id="agent", channel_id="*")}))
     assert await room.gateway.claim("me", agents) is None
     assert await room.command("stop") == "Nothing is running here."
+
+
+async def test_stop_of_a_message_ends_its_turn_and_leaves_what_waits(room: Room) -> None:
+    first, second = await room.say("a"), await room.say("b")
+    claim = await room.gateway.claim("me", SERVING)
+    assert claim is not None
+    assert await room.command("stop", message=first.id) == "Stopped: the turn of #1."
+    assert await room.status(first) is MessageStatus.INTERRUPTED
+    assert await room.status(second) is MessageStatus.PENDING_AGENT
+    assert await room.command("stop", message="2") == "#2 is cancelled."
+    assert await room.status(second) is MessageStatus.INTERRUPTED
+
+
+async def test_stop_of_an_old_message_never_ends_a_newer_turn(room: Room) -> None:
+    first = await room.say("a")
+    claim = await room.gateway.claim("me", SERVING)
+    assert claim is not None
+    answer = Post(message=make.answer("done", provider="p", model="m"), address=HERE)
+    said = await room.gateway.finish(claim.fence, answer, status=MessageStatus.PROCESSED, metrics={})
+    second, third = await room.say("b"), await room.say("c")
+    assert await room.gateway.claim("me", SERVING) is not None
+    for old in (first, said):
+        assert await room.command("stop", message=old.id) == "That turn is over."
+    assert await room.status(second) is MessageStatus.PROCESSING
+    assert await room.status(third) is MessageStatus.PENDING_AGENT
+    with pytest.raises(NoSuchMessage):
+        await room.command("stop", message="nobody")
+
+
+async def test_stop_of_a_message_of_an_earlier_conversation_ends_that_turn_alone(room: Room) -> None:
+    first = await room.say("a")
+    await room.command("new")
+    second = await room.say("b")
+    claims = [await room.gateway.claim("me", SERVING) for _ in range(2)]
+    assert {claim.prompt.id for claim in claims if claim} == {first.id, second.id}
+    assert await room.command("stop", message=first.id) == "Stopped: the turn of #1."
+    assert await room.command("stop", message=first.id) == "That turn is over."
+    assert await room.status(second) is MessageStatus.PROCESSING
+    with pytest.raises(EarlierConversation, match="belongs to an earlier conversation of this channel"):
+        await room.store.read(lambda tx: message_here(tx, session_here(tx, HERE), first.id))
+
+
+async def test_stop_of_a_message_ends_the_agents_of_its_turn_and_of_no_other(room: Room) -> None:
+    asked = await room.say("a")
+    assert await room.gateway.claim("me", SERVING) is not None
+    waiting = await room.say("b")
+    desk = Address(chatbot_id="agent", channel_id="child")
+    kin = Kin(
+        session_id="child", parent=asked.session_id, name="child", depth=1, root=asked.session_id, home=HERE, desk=desk
+    )
+    await room.store.write(lambda tx: add_child(tx, kin))
+    work = await room.gateway.post(Post(message=make.task("work"), address=desk, session_id="child"))
+    assert await room.command("stop", message=waiting.id) == "#2 is cancelled."
+    assert await room.status(work) is MessageStatus.PENDING_AGENT
+    assert await room.command("stop", message=asked.id) == "Stopped: the turn of #1, with 1 agent(s)."
+    assert await room.status(work) is MessageStatus.INTERRUPTED
 
 
 async def test_stop_before_anything_was_said_says_that_nothing_runs(room: Room) -> None:

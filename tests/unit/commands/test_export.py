@@ -16,7 +16,6 @@ from kesoku.commands.registry import Registry
 from kesoku.errors import CommandMisused, NoConversation, NotPossible
 from kesoku.messages import make
 from kesoku.messages.content import Attachment
-from kesoku.messages.turn import TurnRequest
 from kesoku.testing.model import call, reply, thought
 from kesoku.tools.tool import Effect, tool
 
@@ -32,8 +31,7 @@ def look() -> str:
 def table_at(folder: Path, *lines: Any) -> Desk:
     made = desk(*lines, tools=[look])
     store, staging = made.harness.store, Staging(folder / "files")
-    request = TurnRequest(system="be kind", tools=made.harness.tools.specs())
-    viewer = Viewer(model=made.model, request=request, limits=TurnLimits())
+    viewer = Viewer(assistants=made.harness.assistants, limits=TurnLimits())
     redact = Redact(store=store, clock=made.harness.clock, folder=staging.folder)
     export = Export(store=store, viewer=viewer, staging=staging)
     made.registry = Registry([*export.commands(), *redact.commands()])

@@ -34,7 +34,7 @@ from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post, Record
 from kesoku.messages.redaction import REDACTED, is_redacted
 from kesoku.messages.source import RelaySource
-from kesoku.messages.turn import Finish, TurnRequest
+from kesoku.messages.turn import Finish
 from kesoku.ports import Store, Transaction
 from kesoku.store import SqlStore
 from kesoku.testing.agent_harness import AgentHarness
@@ -80,7 +80,7 @@ def at_desk(store: Store, folder: Path, *lines: object) -> Desk:
     model = ScriptedModel(*lines)  # type: ignore[arg-type]
     made = Desk(model=model, harness=AgentHarness(model, tools=[look, tell], store=store, replays=False))
     redact = Redact(store=store, clock=made.harness.clock, folder=lambda session_id: folder / "files" / session_id)
-    viewer = Viewer(model=model, request=TurnRequest(), limits=made.harness.limits or TurnLimits())
+    viewer = Viewer(assistants=made.harness.assistants, limits=made.harness.limits or TurnLimits())
     made.registry = Registry([*Look(store=store, viewer=viewer).commands(), *redact.commands()])
     return made
 
@@ -387,10 +387,10 @@ async def test_it_works_without_a_database_too(tmp_path: Path) -> None:
 async def test_what_the_model_reads_next_says_that_something_is_missing(table: Desk) -> None:
     table.model.lines += ["fine", f"It is {SECRET}.", "ok"]
     await table.talk(f"keep {SECRET}", "what is it?")
-    viewer = Viewer(model=table.model, request=TurnRequest(), limits=table.harness.loop()._limits)
+    viewer = Viewer(assistants=table.harness.assistants, limits=table.harness.loop()._limits)
     session = await table.harness.bound()
     assert session is not None
-    await table.harness.store.read(lambda tx: viewer.view(tx, session))  # whatever compiling remembers
+    await table.harness.store.read(lambda tx: viewer.view(tx, session, ROOM))  # whatever compiling remembers
     for n in (1, 4):
         await table.give(f"/redact #{n}", admin=True)
     await table.talk("and now?")

@@ -143,7 +143,7 @@ async def test_a_copy_names_its_origin_only_in_the_same_conversation() -> None:
     assert "a copy of #1 (prompt of Ada)" in await facts(table, here.session_n)
     other = await table.harness.store.write(lambda tx: tx.sessions.create(at=1))
     secret = make.user_prompt("secret", author="Eve")
-    there = Post(message=secret, address=ROOM, session_id=other.id, status=done)
+    there = Post(message=secret, address=replace(ROOM, channel_id="elsewhere"), session_id=other.id, status=done)
     await table.harness.gateway.post(there)
     copy = await table.harness.gateway.post(replace(said.beside(secret.clone()), status=done))
     told = await table.give(f"/why {copy.session_n}")

@@ -13,10 +13,11 @@ from pydantic import BaseModel
 
 from kesoku.adapter import AdapterConfig
 from kesoku.config import Loaded, load
-from kesoku.config.schema import Config, HookTable, PriceTable, ToolTable
+from kesoku.config.schema import Config, HookTable, PriceTable, RoleTable, ToolTable
 from kesoku.llm.gemini import GeminiConfig
 from kesoku.llm.offline import OfflineConfig
 from kesoku_cli.config import CliConfig
+from kesoku_discord.config import ChannelConfig, DiscordConfig
 
 EXAMPLE = Path(__file__).parents[3] / "config.example.toml"
 TEXT = EXAMPLE.read_text(encoding="utf-8")
@@ -31,6 +32,9 @@ EXTENDED: dict[str, type[BaseModel]] = {
     "models.offline": OfflineConfig,
     "adapters.cli": CliConfig,
     "adapters.NAME": AdapterConfig,
+    "adapters.discord": DiscordConfig,
+    "adapters.discord.channels.1234567890": ChannelConfig,
+    "roles.NAME": RoleTable,
 }
 """Tables whose names are free, as the example calls them."""
 HOOKS = {"hooks.0": set(HookTable.model_fields) - {"command"}, "hooks.1": {"name", "command"}}
@@ -44,7 +48,8 @@ def uncommented() -> str:
 def read(tmp_path: Path, text: str) -> Loaded:
     path = tmp_path / "config.toml"
     path.write_text(text, encoding="utf-8")
-    return load(path, environment={"GEMINI_API_KEY": "a-key", "OPS_TOKEN": "a-token"}, manifests=MANIFESTS)
+    environment = dict.fromkeys(("GEMINI_API_KEY", "OPS_TOKEN", "DISCORD_TOKEN"), "secret")
+    return load(path, environment=environment, manifests=MANIFESTS)
 
 
 def flat(tables: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -75,7 +80,7 @@ def expected() -> dict[str, Any]:
     found |= {f"{table}.{name}": defaults[name] for table, names in HOOKS.items() for name in names}
     for table, schema in EXTENDED.items():
         own = {f"{table}.{name}": default for name, default in fields(schema)}
-        if table == "adapters.cli":  # nobody needs to be let in at this machine
+        if table in {"adapters.cli", "adapters.discord"}:  # what every adapter has stands in the table NAME
             hidden = SITTING | set(AdapterConfig.model_fields)
             own = {key: value for key, value in own.items() if key.rpartition(".")[2] not in hidden}
         found |= own

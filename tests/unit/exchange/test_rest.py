@@ -6,6 +6,8 @@ import pytest
 
 from kesoku.adapter.command import Invocation
 from kesoku.adapter.event import Principal
+from kesoku.agent.limits import TurnLimits
+from kesoku.agent.view import Viewer
 from kesoku.commands.conversation import Conversation
 from kesoku.commands.registry import Registry
 from kesoku.exchange import Exchange, delivery, rest
@@ -14,7 +16,6 @@ from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.message import Message
 from kesoku.messages.record import Post, Record
-from kesoku.messages.virtual import system_entry
 from kesoku.ports import Transaction
 from kesoku.testing.gateway_harness import ROOM
 from kesoku.testing.waiting import until
@@ -38,8 +39,8 @@ async def told(office: Office, prompt: Record, text: str, count: int = 1) -> lis
 
 async def command(office: Office, name: str) -> str:
     """What a command of the conversation replies."""
-    entry = system_entry("be kind")
-    conversation = Conversation(gateway=office.gateway, store=office.store, clock=office.clock, model="m", system=entry)
+    viewer = Viewer(assistants=office.assistants, limits=TurnLimits())
+    conversation = Conversation(gateway=office.gateway, store=office.store, clock=office.clock, viewer=viewer)
     person = Principal(user_id="id-Ada", display_name="Ada")
     given = Invocation(name=name, address=ROOM, principal=person)
     return await Registry(conversation.commands()).run(given) or ""

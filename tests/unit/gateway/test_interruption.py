@@ -19,6 +19,27 @@ STEER = BusyPolicy(busy=Busy.STEER)
 SAME_SENDER = BusyPolicy(interrupt_by=InterruptBy.SAME_SENDER)
 
 
+async def test_the_turn_that_is_meant_ends_and_no_other(bench: GatewayHarness) -> None:
+    first = await bench.say("one")
+    claim = await bench.claim()
+    second = await bench.say("two", catch_up=True)
+    third = await bench.say("three", catch_up=True)
+
+    async def stop(meant: str) -> tuple[list[str], list[str]]:
+        ended = await bench.gateway.interrupt(first.session_id, by="ada", reason="stopped", only=meant)
+        return [each.id for each in ended.interrupted], [each.id for each in ended.withdrawn]
+
+    assert await stop("nobody") == ([], [])
+    assert await stop(second.id) == ([], [second.id])
+    assert await bench.status(first) is S.PROCESSING
+    await bench.finish(claim)
+    assert (await bench.claim()).prompt.id == third.id
+    assert await stop(first.id) == ([], [])
+    assert await bench.status(third) is S.PROCESSING
+    assert await stop(third.id) == ([third.id], [])
+    assert await stop(third.id) == ([], [])
+
+
 async def test_an_interruption_ends_the_turn_as_trajectory_6_3_says(bench: GatewayHarness) -> None:
     # K-128, K-143, K-145, K-246, K-247, K-248, N-06, C-30
     first = await bench.say("Build a new web component")
