@@ -1,0 +1,104 @@
+"""Files that come with a message: streamed into staging before the message is taken in (K-134)."""
+
+import logging
+import mimetypes
+from collections.abc import AsyncIterator, Iterable, Sequence
+
+import aiohttp
+import discord
+
+from kesoku.adapter import Address, Attachment, Inbox
+from kesoku.render import printable_name
+
+MOST = 10
+"""Files of one message."""
+_PIECE = 1 << 16
+_TIMEOUT = aiohttp.ClientTimeout(total=600, sock_connect=15, sock_read=30)
+_log = logging.getLogger(__name__)
+
+
+class _NotServed(Exception):
+    """The address of a file was answered with another status than 200."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"Discord answered {status}")
+        self.status = status
+
+
+def files_of(message: discord.Message) -> list[discord.Attachment]:
+    """The files of a message, and those of a message that it forwards."""
+    return [*message.attachments, *(each for snapshot in message.message_snapshots for each in snapshot.attachments)]
+
+
+async def stage(
+    files: Sequence[discord.Attachment], *, address: Address, inbox: Inbox, client: discord.Client, limit: int
+) -> tuple[Attachment, ...]:
+    """Save each file; what cannot be saved says why it was `skipped` (complaint 82). Never raises for a file.
+
+    A file beyond `limit` bytes is not downloaded at all. For people who are allowed only.
+    """
+    if not files:
+        return ()
+    async with aiohttp.ClientSession(timeout=_TIMEOUT, auto_decompress=False) as session:
+        stager = _Stager(session, client, inbox, address, limit)
+        saved = [await stager.stage(each) for each in files[:MOST]]
+    return (*saved, *_beyond(files[MOST:]))
+
+
+class _Stager:
+    def __init__(
+        self, session: aiohttp.ClientSession, client: discord.Client, inbox: Inbox, address: Address, limit: int
+    ) -> None:
+        self._session, self._http, self._inbox = session, client.http, inbox
+        self._address, self._limit = address, limit
+
+    async def stage(self, file: discord.Attachment) -> Attachment:
+        if file.size > self._limit:
+            return _skipped(file, f"it is larger than {_size(self._limit)}")
+        try:
+            return await self._save(file)
+        except (aiohttp.ClientError, OSError, _NotServed) as error:
+            _log.info("a file of message %s is fetched once more: %s", file.id, error)
+        try:
+            return await self._save(file)
+        except (aiohttp.ClientError, OSError, _NotServed) as error:
+            why = str(error) or type(error).__name__
+            return _skipped(file, f"it could not be downloaded ({printable_name(why, 200)})")
+
+    async def _save(self, file: discord.Attachment) -> Attachment:
+        kind = mime_type_of(file)
+        return await self._inbox.stage(
+            self._address, file.filename, self._pieces(file.url), mime_type=kind, limit=self._limit
+        )
+
+    async def _pieces(self, url: str) -> AsyncIterator[bytes]:
+        # Redirects are not followed: what a message names is fetched from Discord or not at all.
+        async with self._session.get(
+            url, proxy=self._http.proxy, proxy_auth=self._http.proxy_auth, allow_redirects=False
+        ) as response:
+            if response.status != 200:
+                raise _NotServed(response.status)
+            async for piece in response.content.iter_chunked(_PIECE):
+                yield piece
+
+
+def mime_type_of(file: discord.Attachment) -> str:
+    """The type that Discord names, without parameters, else what the name tells; a voice message is audio."""
+    if file.is_voice_message():
+        return "audio/ogg"
+    named = (file.content_type or "").partition(";")[0].strip().lower()
+    return named or mimetypes.guess_type(file.filename)[0] or "application/octet-stream"
+
+
+def _beyond(files: Iterable[discord.Attachment]) -> tuple[Attachment, ...]:
+    return tuple(_skipped(each, f"there are more than {MOST} files in one message") for each in files)
+
+
+def _skipped(file: discord.Attachment, reason: str) -> Attachment:
+    return Attachment(
+        name=printable_name(file.filename, 120), mime_type=mime_type_of(file), size=file.size, skipped=reason
+    )
+
+
+def _size(count: int) -> str:
+    return f"{count / 1_000_000:.1f} MB" if count >= 1_000_000 else f"{count} bytes"

@@ -1,0 +1,219 @@
+"""Reads what was written while the bot was away (complaint 28): at each new session, each message once, in order."""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Protocol
+
+import discord
+
+from kesoku.adapter import Inbox
+from kesoku_discord.author import guild_of
+from kesoku_discord.config import DiscordConfig
+from kesoku_discord.doors import Doors
+from kesoku_discord.failure import REMOTE
+from kesoku_discord.memory import DirectChannels
+from kesoku_discord.teller import Teller
+from kesoku_discord.watermark import Watermark, span
+
+SEEN = "seen"
+"""The state key of the cursor."""
+_OVERLAP = span(5.0)
+"""Messages arrive almost in the order of their ids; so far below the cursor they are looked at again."""
+_PAGE = 100
+_AT_ONCE = 4
+_TRIES = 2
+_ABSENT = 60.0
+"""Seconds without a further server, after which those that lack are given up."""
+_UNREADABLE = (LookupError, TypeError, ValueError)
+"""What the library raises for a message in a form that it does not know."""
+_log = logging.getLogger(__name__)
+
+
+class Reader(Protocol):
+    """Who takes the messages."""
+
+    async def missed(self, message: discord.Message) -> None:
+        """A message that was missed, and may be known."""
+        ...
+
+    async def is_asked(self, message: discord.Message) -> bool:
+        """Whether somebody who may talk to the bot did so in this message."""
+        ...
+
+
+class CatchUp:
+    """One catch-up of one bot."""
+
+    def __init__(
+        self,
+        *,
+        client: discord.Client,
+        config: DiscordConfig,
+        inbox: Inbox,
+        doors: Doors,
+        watermark: Watermark,
+        direct: DirectChannels,
+        teller: Teller,
+        reader: Reader,
+    ) -> None:
+        self._client, self._config, self._inbox = client, config, inbox
+        self._doors, self._watermark, self._direct = doors, watermark, direct
+        self._teller, self._reader = teller, reader
+        self._members: dict[tuple[int | None, int], discord.Member] = {}
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+
+    async def run(self) -> None:
+        """Read everything up, open the doors one after the other, and move the cursor over it."""
+        session = self._doors.session()
+        absent = {guild.id for guild in self._client.guilds if guild.unavailable}
+        try:
+            seen = await self._begin()
+            if seen is not None:
+                behind = self._behind(seen, self._client.guilds) + await self._direct.all()
+                await self._doors.open(session, but=behind)
+                await self._read(behind, seen)
+        finally:
+            await self._doors.open(session)
+        if seen is not None:
+            await self._absent(absent, session, seen)
+        if self._doors.session() == session:  # else the next session reads from where this one began
+            self._watermark.release()
+            await store(self._inbox, self._watermark)
+
+    async def _begin(self) -> int | None:
+        """From where to read; None at the first start ever, or where nothing shall be read up."""
+        seen = await self._inbox.state.get(SEEN)
+        if seen is None or not self._config.catch_up_hours or not self._config.catch_up_messages:
+            newest = max((each.last_message_id or 0 for each in self._channels(self._client.guilds)), default=0)
+            self._watermark.start(newest or discord.utils.time_snowflake(discord.utils.utcnow()))
+            return None
+        self._watermark.start(int(seen))
+        return int(seen)
+
+    async def _read(self, behind: Sequence[int], seen: int) -> None:
+        ended = await asyncio.gather(*(self._channel(each, seen) for each in behind), return_exceptions=True)
+        for error in ended:
+            if error is not None:  # one channel does not keep the others from being read
+                raise error
+
+    async def _absent(self, absent: set[int], session: str | None, seen: int) -> None:
+        """Servers that come later than the session are read when they come; none for a minute, and that is all."""
+        while absent and self._doors.session() == session:
+            came = [guild for guild in self._client.guilds if guild.id in absent and not guild.unavailable]
+            absent -= {guild.id for guild in came}
+            await self._read(self._behind(seen, came), seen)
+            if came:
+                continue
+            try:
+                await self._client.wait_for("guild_available", timeout=_ABSENT)
+            except TimeoutError:
+                _log.warning("what was missed on %d servers that are not there is not read", len(absent))
+                return
+
+    def _behind(self, seen: int, guilds: Iterable[discord.Guild]) -> list[int]:
+        channels = self._channels(guilds)
+        return [each.id for each in channels if (each.last_message_id or 0) > seen and _may_read(each)]
+
+    def _channels(self, guilds: Iterable[discord.Guild]) -> list["Talkable"]:
+        """Every place on these servers where people write and the bot may answer."""
+        found: list[Talkable] = []
+        for guild in guilds:
+            if not guild.unavailable:
+                found += [*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads]
+        return [each for each in found if not self._is_silent(each)]
+
+    def _is_silent(self, channel: "Talkable") -> bool:
+        parent = str(channel.parent_id) if isinstance(channel, discord.Thread) else None
+        own = self._config.channel(str(channel.id), parent)
+        return own is not None and own.respond == "never"
+
+    async def _channel(self, channel_id: int, seen: int) -> None:
+        async with self._slots:
+            try:
+                await self._hand_in(channel_id, await self._missed(channel_id, seen - _OVERLAP), seen)
+            finally:
+                await self._doors.open_one(channel_id)
+
+    async def _missed(self, channel_id: int, after: int) -> list[discord.Message]:
+        """What history holds after that id; a line in the log where it cannot be read, also not at a second try."""
+        why: Exception | None = None
+        for _ in range(_TRIES):
+            try:
+                return await self._history(channel_id, after)
+            except (discord.NotFound, discord.Forbidden, *_UNREADABLE) as error:
+                why = error
+                break
+            except REMOTE as error:
+                why = error
+        _log.warning("what was missed in channel %s cannot be read: %r", channel_id, why)
+        return []
+
+    async def _history(self, channel_id: int, after: int) -> list[discord.Message]:
+        """The newest messages after that id, as many as are looked through, the oldest first."""
+        channel = self._client.get_channel(channel_id)
+        place: discord.abc.Messageable = self._client.get_partial_messageable(channel_id)
+        if isinstance(channel, discord.abc.Messageable):  # with it, the messages know their thread and server
+            place = channel
+        found: list[discord.Message] = []
+        before: discord.Object | None = None
+        while (wanted := min(_PAGE, self._config.catch_up_messages - len(found))) > 0:
+            page = [each async for each in place.history(limit=wanted, before=before, oldest_first=False)]
+            new = [each for each in page if each.id > after]
+            found += new
+            if len(new) < wanted:
+                return found[::-1]
+            before = discord.Object(id=new[-1].id)
+        _log.warning("channel %s: only the last %s messages were looked through", channel_id, len(found))
+        return found[::-1]
+
+    async def _hand_in(self, channel_id: int, missed: list[discord.Message], seen: int) -> None:
+        oldest = discord.utils.utcnow() - timedelta(hours=self._config.catch_up_hours)
+        skipped = [each for each in missed if each.created_at < oldest and each.id > seen]
+        asked = [each.id for each in skipped if await self._is_asked(each)]
+        if asked:
+            line = f"-# {_counted(len(asked))} not answered, from before <t:{int(oldest.timestamp())}:f>: I was away."
+            await self._teller.say(channel_id, line, key=f"missed:{channel_id}:{asked[-1]}")
+        for each in missed:
+            if each.created_at >= oldest:
+                with self._author(each):
+                    await self._reader.missed(each)
+
+    async def _is_asked(self, message: discord.Message) -> bool:
+        with self._author(message):
+            return await self._reader.is_asked(message)
+
+    @contextmanager
+    def _author(self, message: discord.Message) -> Iterator[None]:
+        """History does not tell roles. Whoever was looked up for one message is known for the next ones."""
+        place = (guild_of(message), message.author.id)
+        message.author = self._members.get(place, message.author)
+        yield
+        if isinstance(message.author, discord.Member):
+            self._members[place] = message.author
+
+
+Talkable = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
+"""A place whose last message the library knows."""
+
+
+async def store(inbox: Inbox, watermark: Watermark) -> None:
+    """Store the cursor on its own."""
+    cursor = watermark.cursor()
+    await inbox.accept([], cursor=(SEEN, str(cursor)))
+    watermark.store(cursor)
+
+
+def _may_read(channel: Talkable) -> bool:
+    """False where Discord would only refuse: refusals are counted, and many of them shut the bot out."""
+    me: discord.Member | None = channel.guild.me
+    if me is None:
+        return True
+    may = channel.permissions_for(me)
+    return may.view_channel and may.read_message_history
+
+
+def _counted(number: int) -> str:
+    return "1 message was" if number == 1 else f"{number} messages were"

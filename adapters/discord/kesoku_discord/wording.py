@@ -1,0 +1,121 @@
+"""What a message says, in words for the model: mentions by name, a quote of what it replies to, and what is no text."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+import discord
+
+from kesoku.render import printable_name
+
+QUOTED = 1000
+"""Characters of what is quoted from a message that is replied to."""
+_FORWARDED = 4000
+_MARK = re.compile(
+    r"<(?:@!?(?P<user>\d{1,20})|@&(?P<role>\d{1,20})|#(?P<channel>\d{1,20})|a?:(?P<emoji>\w{1,64}):\d{1,20}"
+    r"|/(?P<command>[^:<>\n]{1,100}):\d{1,20})>"
+)
+_HEADER = re.compile(r"\s*(?:`[^`]*`.*\bat\b\s*`[^`]*`:?|Replying to `[^`]*`:|Forwarded message:)\s*")
+
+
+def said(message: discord.Message, me: discord.ClientUser) -> str:
+    """The bare text: names in the place of ids, and without the mention of the bot that it begins or ends with."""
+    mine = {f"@{me.id}", f"@!{me.id}"}
+    if message.guild is not None and message.guild.self_role is not None:
+        mine.add(f"@&{message.guild.self_role.id}")
+    mention = "<(?:" + "|".join(map(re.escape, sorted(mine))) + ")>"
+    bare = re.sub(rf"\A(?:\s*{mention}[,:]?)+\s*|(?:\s*{mention})+\s*\Z", "", message.content)
+    return _named(bare, message, me)
+
+
+def body(message: discord.Message, me: discord.ClientUser) -> str:
+    """What the model reads below the header. No line of it passes for a header."""
+    text = said(message, me)
+    parts = [harmless(text)] if text else []
+    parts += _besides(message, has_text=bool(text))
+    return _quote(message, me) + ("\n".join(parts) or "(no text)")
+
+
+def harmless(text: str) -> str:
+    """The text, with the back-ticks taken out of lines that would look like one of our headers (complaint 112)."""
+    lines = text.splitlines(keepends=True)
+    return "".join(line.replace("`", "'") if _HEADER.fullmatch(line) else line for line in lines)
+
+
+def _named(text: str, message: discord.Message, me: discord.ClientUser) -> str:
+    people = {each.id: each.display_name for each in (me, *message.mentions)}
+
+    def name(found: re.Match[str]) -> str:
+        kind, value = next((kind, value) for kind, value in found.groupdict().items() if value is not None)
+        match kind:
+            case "emoji":
+                return f":{value}:"
+            case "command":
+                return f"/{printable_name(value)}"
+            case "channel":
+                return _shown("#", _channels(message, int(value)), found[0])
+            case "role":
+                return _shown("@", _roles(message, int(value)), found[0])
+        return _shown("@", _people(people, message, int(value)), found[0])
+
+    return _MARK.sub(name, text)
+
+
+def _shown(mark: str, name: str | None, otherwise: str) -> str:
+    return otherwise if name is None else f"{mark}{printable_name(name)}"
+
+
+def _people(known: Mapping[int, str], message: discord.Message, user_id: int) -> str | None:
+    member = message.guild.get_member(user_id) if message.guild else None
+    return member.display_name if member else known.get(user_id)
+
+
+def _roles(message: discord.Message, role_id: int) -> str | None:
+    role = message.guild.get_role(role_id) if message.guild else None
+    return role.name if role else None
+
+
+def _channels(message: discord.Message, channel_id: int) -> str | None:
+    channel = message.guild.get_channel_or_thread(channel_id) if message.guild else None
+    return channel.name if channel else None
+
+
+def _quote(message: discord.Message, me: discord.ClientUser) -> str:
+    """What the message replies to, if that is not the bot's own: its conversation holds those."""
+    replied = replied_to(message)
+    if replied is None or replied.author.id == me.id:
+        return ""
+    text = _named(replied.content, replied, me)
+    shown = text or "\n".join(_besides(replied, has_text=False)) or "(no text)"
+    return f"Replying to `{printable_name(replied.author.display_name)}`:\n{_quoted(shown, QUOTED)}\n\n"
+
+
+def replied_to(message: discord.Message) -> discord.Message | None:
+    """The message that this one replies to, where Discord gave it along."""
+    reference = message.reference
+    if reference is None or message.type is not discord.MessageType.reply:
+        return None
+    return reference.resolved if isinstance(reference.resolved, discord.Message) else None
+
+
+def _quoted(text: str, limit: int) -> str:
+    quoted = "\n".join(f"> {line}" for line in text.splitlines())
+    return quoted if len(quoted) <= limit else f"{quoted[: limit - 1].rstrip()}…"
+
+
+def _besides(message: discord.Message, *, has_text: bool) -> Iterator[str]:
+    """What a message holds that is no text. Files are named where there is nothing else: the core tells of them."""
+    if message.flags.voice:
+        seconds = [each.duration for each in message.attachments if each.duration is not None]
+        yield f"(voice message, {seconds[0]:.0f} s)" if seconds else "(voice message)"
+    elif message.attachments and not has_text:
+        names = ", ".join(printable_name(each.filename) for each in message.attachments)
+        yield f"(file: {names})" if len(message.attachments) == 1 else f"(files: {names})"
+    for sticker in message.stickers:
+        yield f"(sticker: {printable_name(sticker.name)})"
+    if message.poll is not None:
+        answers = "; ".join(printable_name(each.text, 100) for each in message.poll.answers)
+        yield f"(poll: {printable_name(str(message.poll.question), 300)} Answers: {answers})"
+    for snapshot in message.message_snapshots:
+        files = ", ".join(printable_name(each.filename) for each in snapshot.attachments)
+        held = snapshot.content or (f"(files: {files})" if files else "(no text)")
+        yield f"Forwarded message:\n{_quoted(held, _FORWARDED)}"
