@@ -161,7 +161,7 @@ async def _heard(folder: Path, *, posters: int) -> Heard:
             await send(one)
             await anext(news)
         began, busy = time.perf_counter(), time.process_time()
-        async with _watched(heard.lags), asyncio.TaskGroup() as group:
+        async with watched(heard.lags), asyncio.TaskGroup() as group:
             group.create_task(listen())
             for number in range(posters):
                 group.create_task(post(number))
@@ -176,14 +176,16 @@ async def _burst(folder: Path) -> list[float]:
     async with gateway(folder) as (store, _):
         await store.write(add(prompt()))
         operations = [add(post) for post in posts(amount(BURST, 100))]
-        async with _watched(lags):
+        async with watched(lags):
             await asyncio.sleep(0.01)
             await asyncio.gather(*(store.write(operation) for operation in operations))
     return lags
 
 
 @asynccontextmanager
-async def _watched(lags: list[float]) -> AsyncIterator[None]:
+async def watched(lags: list[float]) -> AsyncIterator[None]:
+    """Within, note how late the loop comes back to somebody who sleeps for a millisecond, in milliseconds."""
+
     async def watch() -> None:
         while True:
             before = time.perf_counter()

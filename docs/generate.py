@@ -10,7 +10,7 @@ from pages.config import config
 from pages.contract import contract
 from pages.errors import errors
 from pages.figures import figures
-from pages.loopback import loopback
+from pages.loopback import loopback_discord, loopback_gemini
 from pages.messages import messages
 from pages.offline import offline
 from pages.tools import tools
@@ -25,7 +25,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "tools.md": tools,
     "offline-model.md": offline,
     "adapter-contract.md": contract,
-    "loopback-gemini.md": loopback,
+    "loopback-gemini.md": loopback_gemini,
+    "loopback-discord.md": loopback_discord,
     "figures.md": figures,
 }
 

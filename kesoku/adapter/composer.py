@@ -18,7 +18,7 @@ from kesoku.render import File, Voice, chunk, confine, parse
 
 T = TypeVar("T")
 
-_LONG = 20_000
+_LONG = 2_000
 """Characters that are rendered within a few hundredths of a second, whatever they are."""
 
 Roots = Callable[[str], Sequence[Path]]

@@ -8,6 +8,7 @@ from kesoku.ports import Clock, Store, Transaction
 from kesoku.tools.patience import retry
 
 _DAY = 86_400.0
+_CLOSED = "This bot only talks to people whom its owner let in."
 
 
 class Door:
@@ -44,3 +45,13 @@ class Door:
             return invitation(person, address, None, at)
         code = await retry("note a pairing code", lambda: self._store.write(offer), sleep=self._clock.sleep)
         return invitation(person, address, code, at)
+
+    async def reminder(self, person: Principal, address: Address) -> str:
+        """What a stranger hears who was told and must be answered: in private the code once more, as long as it is
+        good, for what a platform shows to one person it does not keep."""
+        at = self._clock.now()
+        if not person.direct or self.access.denies(person, address):
+            return _CLOSED
+        codes = await self._store.read(lambda tx: Pairing(tx, self._chatbot_id).codes(at))
+        code = next((each for each in codes if each.user_id == person.user_id), None)
+        return _CLOSED if code is None else invitation(person, address, code, at)

@@ -76,6 +76,8 @@ class Deleted:
 class Pressed:
     """Someone pressed a button of a question: its `token`, and the `value` or the `index` of the choice.
 
+    `address` is where the question stands; one of another channel is not answered.
+
     A button of the adapter's own, such as one that stops the turn, comes in as a Command.
     """
 

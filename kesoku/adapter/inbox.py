@@ -38,7 +38,7 @@ _REMEMBERED = 4096
 _COMPLETED = 25
 """Choices offered at once: more is more than platforms list."""
 _SLOWER = "Slower, please: I do not take more commands and answers from you within this minute."
-_CLOSED = "This bot only talks to people whom its owner let in."
+_UNSHOWN = "Your command was handled. Its answer is for you alone and did not reach you, so it is not said here."
 _log = logging.getLogger(__name__)
 
 
@@ -191,7 +191,9 @@ class GatewayInbox:
         if person is None or person.is_bot or isinstance(event, Edited | Deleted):
             return []
         told = await self._door.invitation(person, event.address)
-        return await self._answered(event, _CLOSED) if told is None else await self._tell(event, told)
+        if told is None:
+            return await self._answered(event, await self._door.reminder(person, event.address))
+        return await self._tell(event, told)
 
     async def _commit(
         self, posts: Sequence[Post], *, catch_up: bool, cursor: tuple[str, Any] | None = None
@@ -267,7 +269,7 @@ class GatewayInbox:
             return []
         asked = await self._store.read(lambda tx: tx.questions.get(event.token))
         chosen = None if asked is None else match_press(event, asked.question.choices)
-        if asked is None or asked.address.chatbot_id != event.address.chatbot_id or chosen is None:
+        if asked is None or asked.address != event.address or chosen is None:
             return await self._tell(event, "This button is no longer in use.", keys=(event.key,))
         return await self._answer(event, asked, chosen, (event.key,))
 
@@ -321,7 +323,7 @@ class GatewayInbox:
             reply = await self._commands.run(replace(invocation, admin=admin, keys=tuple(keys)))
         except KesokuError as error:
             reply = str(error)
-        return await self._tell(event, reply, keys=keys) if reply else []
+        return await self._tell(event, reply, keys=keys, private=admin) if reply else []
 
     async def _slowed(self, event: Prompt | Pressed | Command) -> list[Record] | None:
         """What is said to a person who asks for too much at once: one notice, then nothing. None if it goes on."""
@@ -339,11 +341,21 @@ class GatewayInbox:
         self._handled.add(*keys)
         return await self._store.read(lambda tx: tx.messages.find(address.chatbot_id, keys)) is None
 
-    async def _tell(self, event: Event, text: str, *, keys: Collection[str] = ()) -> list[Record]:
-        """Say something to the person: at once where the platform wants that, else as a reply notice."""
+    async def _tell(
+        self, event: Event, text: str, *, keys: Collection[str] = (), private: bool = False
+    ) -> list[Record]:
+        """Say something to the person: at once where the platform wants that, else as a reply notice.
+
+        What is `private`, such as what only admins are told, is not said where others read if it was to be answered to
+        the person alone and that failed.
+        """
         files = text.files if isinstance(text, FiledReply) else ()
-        if isinstance(event, Pressed | Command) and await self._at_once(event, text) and not files:
-            return []
+        if isinstance(event, Pressed | Command) and self._answers:
+            if await self._at_once(event, text):
+                if not files:
+                    return []
+            elif private and not event.principal.direct:
+                text, files = _UNSHOWN, ()
         notice = make.notice(str(text), reason="reply", attachments=files)
         post = Post(message=notice, address=event.address, keys=tuple(keys))
         return [await self._stored(lambda: self._gateway.post(post))]

@@ -20,7 +20,7 @@ from kesoku.adapter.pace import Pacer
 from kesoku.adapter.part import decode, encode, row
 from kesoku.adapter.policy import DeliveryPolicy
 from kesoku.adapter.route import RUNNING, WAITING
-from kesoku.adapter.sender import SendContext, Sender
+from kesoku.adapter.sender import SendContext, Sender, Withdrawn
 from kesoku.adapter.spi import Deletes, Edits, Finds, Live
 from kesoku.errors import Refused, RetryLater
 from kesoku.messages.enums import MessageStatus
@@ -32,8 +32,10 @@ from kesoku.ports import Clock, Store, Transaction
 from kesoku.tools.patience import retry
 
 _DRAWN = frozenset({Presentation.LIVE, Presentation.FOLDED})
-_TRIES = 5
+_LONGEST = 60.0
+"""Seconds between two tries at most: one of them takes an outage to be over."""
 _PATIENCE = 3.0
+"""Seconds that an edit under way has to end when its turn is over."""
 _log = logging.getLogger(__name__)
 
 
@@ -45,6 +47,8 @@ class _Bar:
     row: Delivery | None = None
     shown: str = ""
     failures: int = 0
+    refused: bool = False
+    """It cannot be drawn any more."""
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     dirty: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
@@ -94,18 +98,19 @@ class LiveBoard:
         bar.closing.set()
         bar.dirty.set()
         if bar.task:
-            await attempt(within(self._clock, _PATIENCE, _ended(bar.task)))
+            # A first send that is cut off may still arrive, where nobody looks for it any more.
+            patience = _PATIENCE if bar.row and bar.row.platform_ids else self._policy.send_timeout
+            await attempt(within(self._clock, patience, _ended(bar.task)))
             await stop(bar.task)
         await self._leave(bar, TurnEnd(turn_id=turn_id, outcome=outcome, answer=answer))
 
     async def restore(self, rows: Iterable[Delivery]) -> None:
-        """Go on with the live statuses that an earlier process left: those of running turns, and of turns whose answer
-        is not out yet. The others are closed."""
+        """Take over the live statuses that an earlier process left; each is to be settled then."""
         for each in rows:
             await self._bar(each.message_id, each.address)
-            await self._settle(each.message_id)
 
-    async def _settle(self, turn_id: str) -> None:
+    async def settle(self, turn_id: str) -> None:
+        """Go on with the live status of a turn that runs, or whose answer is not out yet; close that of another one."""
         turn = await self._store.read(lambda tx: tx.messages.turn(turn_id))
         status = next((record.status for record in turn if record.id == turn_id), MessageStatus.ERROR)
         answers = [record for record in turn if record.kind == "answer"]
@@ -156,7 +161,7 @@ class LiveBoard:
         return bar
 
     async def _paint(self, bar: _Bar) -> None:
-        while not bar.closing.is_set() and bar.failures < _TRIES:
+        while not bar.closing.is_set() and not bar.refused:
             waited = await attempt(within(self._clock, self._policy.tick, bar.dirty.wait()))
             bar.dirty.clear()
             drawn = await attempt(self._draw(bar, tick=isinstance(waited, Failure)))
@@ -166,11 +171,12 @@ class LiveBoard:
         if not isinstance(drawn, Failure):
             bar.failures = 0
             return self._policy.live_every
+        if isinstance(drawn.error, Withdrawn):
+            return 0.0
         bar.dirty.set()
-        bar.failures = _TRIES if isinstance(drawn.error, Refused) else bar.failures + 1
+        bar.failures, bar.refused = bar.failures + 1, isinstance(drawn.error, Refused)
         _log.warning("the live status of turn %s was not drawn: %s", bar.turn_id, drawn)
-        after = drawn.error.after if isinstance(drawn.error, RetryLater) else None
-        return backoff(bar.failures) if after is None else after
+        return _pause(drawn, bar.failures)
 
     async def _draw(self, bar: _Bar, *, tick: bool) -> None:
         if tick:
@@ -179,7 +185,7 @@ class LiveBoard:
         if bar.closing.is_set():
             return
         drawing = self._drawer.draw(bar.state, self._clock.now() / 1e6)
-        if encode(drawing) == bar.shown or not (drawing.says or bar.row):
+        if encode(drawing) == bar.shown or not drawing.says:
             return
         if bar.row is None or not bar.row.platform_ids:
             await self._first(bar, drawing)
@@ -189,7 +195,7 @@ class LiveBoard:
     async def _first(self, bar: _Bar, drawing: Outgoing) -> None:
         planned = row(drawing, message_id=bar.turn_id, address=bar.address, part=0, purpose=Purpose.LIVE)
         (bar.row,) = await self._ledger.plan([bar.row or planned])
-        bar.row, _ = await self._sender.carry(SendContext(), bar.row)
+        bar.row, _ = await self._sender.carry(SendContext(withdrawn=bar.closing.is_set), bar.row)
         if not bar.row.platform_ids:
             raise Refused(reason=bar.row.error or "not sent")
         bar.shown = bar.row.body
@@ -206,13 +212,19 @@ class LiveBoard:
 
     async def _leave(self, bar: _Bar, end: TurnEnd) -> None:
         for each in await retry("close a live status", lambda: self._rows(bar), sleep=self._clock.sleep):
-            for tries in range(1, _TRIES + 1):
-                done = await attempt(self._finish(bar, each, end))
-                if not isinstance(done, Failure):
-                    await retry("forget a live status", partial(self._ledger.forget, each), sleep=self._clock.sleep)
-                    break
-                _log.warning("the live status of turn %s was not closed: %s", bar.turn_id, done)
-                await self._clock.sleep(backoff(tries))
+            if await self._gone(bar, each, end):
+                await retry("forget a live status", partial(self._ledger.forget, each), sleep=self._clock.sleep)
+
+    async def _gone(self, bar: _Bar, each: Delivery, end: TurnEnd) -> bool:
+        """Go on until a live message is gone; False where that is refused, which the next process tries again."""
+        tries = 0
+        while isinstance(done := await attempt(self._finish(bar, each, end)), Failure):
+            tries += 1
+            _log.warning("the live status of turn %s was not closed: %s", bar.turn_id, done)
+            if isinstance(done.error, Refused):
+                return False
+            await self._clock.sleep(_pause(done, tries))
+        return True
 
     async def _rows(self, bar: _Bar) -> list[Delivery]:
         return await self._store.read(lambda tx: tx.deliveries.of(bar.turn_id, Purpose.LIVE))
@@ -238,6 +250,12 @@ class LiveBoard:
         found = await finds.find(each.address, decode(each.body), each.send_key, each.first_sent_at / 1e6)
         free = await self._ledger.first_free(each.address, found)
         return free.platform_ids if free else ()
+
+
+def _pause(failed: Failure, tries: int) -> float:
+    """Seconds until the next try: those that the platform named, else more from time to time."""
+    after = failed.error.after if isinstance(failed.error, RetryLater) else None
+    return backoff(tries, longest=_LONGEST) if after is None else after
 
 
 async def _ended(task: "asyncio.Task[None]") -> None:

@@ -151,12 +151,17 @@ class Outbox:
                 await asyncio.wait(set(self._tasks))
 
     async def drained(self) -> None:
-        """Wait until every message stored so far is out; what is held, or waits for another attempt, does not count."""
+        """Wait until every message stored so far is out, and the statuses of turns that are over are gone.
+
+        What is held, or waits for another attempt, does not count.
+        """
         while True:
             pulse = self._pulse
             if not await self._store.read(self._backlog.has_more):
-                return
+                break
             await pulse.wait()
+        if self._tasks:
+            await asyncio.wait(set(self._tasks))
 
     def _mine(self, change: Change) -> bool:
         return self._backlog.covers(change.record.address)
@@ -166,6 +171,8 @@ class Outbox:
             restored = await attempt(self._live.restore(snapshot.live))
             if isinstance(restored, Failure):
                 _log.error("live statuses were not restored: %s", restored)
+            for each in snapshot.live:  # beside what waits: a platform in trouble must not hold all of it up
+                self._spawn(self._live.settle(each.message_id))
         for prompt in snapshot.running:
             self._typing(prompt)
         stale: dict[Address, list[Record]] = {}

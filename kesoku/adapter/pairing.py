@@ -6,7 +6,7 @@ it is one small value in the state of the bot, read anew for every event, so tha
 
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
 from kesoku.adapter.event import Principal
@@ -55,6 +55,10 @@ class PairingCode:
     channel_id: str
     until: int
 
+    def is_open(self, at: int) -> bool:
+        """Whether it is good; where the clock was set back since, for twice its time at most."""
+        return at < self.until <= at + 2 * LIFETIME * 1e6
+
 
 def new_code() -> str:
     """Eight letters, read alike by everybody."""
@@ -84,7 +88,7 @@ class Pairing:
 
     def is_guest(self, user_id: str) -> bool:
         """Whether this person was let in by a code."""
-        return user_id in self._table("guests")
+        return _read(Guest, self._table("guests").get(user_id)) is not None
 
     def guests(self) -> list[Guest]:
         """Who was let in, the first one first."""
@@ -92,7 +96,7 @@ class Pairing:
 
     def codes(self, at: int) -> list[PairingCode]:
         """The codes that are open, the one that ends first coming first."""
-        return sorted((each for each in self._codes() if each.until > at), key=lambda each: each.until)
+        return sorted((each for each in self._codes() if each.is_open(at)), key=lambda each: each.until)
 
     def offer(self, principal: Principal, channel_id: str, fresh: str, at: int) -> PairingCode | None:
         """The code of a person: the one that is open, else `fresh`; None if too many people wait."""
@@ -123,7 +127,7 @@ class Pairing:
         found = next((each for each in known if each.code == _plain(code)), None)
         if found is None:
             raise CodeUnknown(code=code)
-        if found.until <= at:
+        if not found.is_open(at):
             raise CodeExpired(code=found.code, name=found.name)
         guest = Guest(user_id=found.user_id, name=found.name, channel_id=found.channel_id, at=at, by=by)
         self._store_codes([each for each in known if each.user_id != found.user_id])
@@ -148,7 +152,7 @@ class Pairing:
 
     def _known(self, at: int) -> list[PairingCode]:
         """The codes that are open, or were until lately."""
-        return [each for each in self._codes() if at - each.until < _KEPT * 1e6]
+        return [each for each in self._codes() if abs(at - each.until) < _KEPT * 1e6]
 
     def _codes(self) -> Iterator[PairingCode]:
         return _values(PairingCode, self._table("codes"))
@@ -167,12 +171,16 @@ class Pairing:
 
 
 def _values(kind: type[T], table: dict[str, Any]) -> Iterator[T]:
-    """What a table holds; what cannot be read as that, as nobody."""
-    for cell in table.values():
-        try:
-            yield kind(**cell)
-        except TypeError:
-            continue
+    """What a table holds, without what cannot be read."""
+    return (found for cell in table.values() if (found := _read(kind, cell)) is not None)
+
+
+def _read(kind: type[T], cell: object) -> T | None:
+    """A cell of a table; None for one that is damaged, or of another version."""
+    wanted = {each.name: each.type for each in fields(kind)}  # type: ignore[arg-type]
+    if not isinstance(cell, dict) or cell.keys() != wanted.keys():
+        return None
+    return kind(**cell) if all(type(cell[name]) is each for name, each in wanted.items()) else None
 
 
 def _plain(code: str) -> str:

@@ -53,9 +53,10 @@ def _presented(record: Record, *, turn: MessageStatus | None, over: bool, presen
         return Route.SILENT
     if presentation is Presentation.SHOWN or record.kind == "answer":
         return Route.SEND
-    if record.kind == "notice":  # outside of a live turn a status notice is a plain message (C-28)
-        return Route.FOLD if turn in RUNNING and not over else Route.SEND
-    return Route.SILENT if over or turn is None else Route.FOLD
+    if turn in RUNNING and not over:
+        return Route.FOLD
+    # Nobody would remove a live status any more. A status notice is a plain message then (C-28).
+    return Route.SEND if record.kind == "notice" else Route.SILENT
 
 
 def visible_draft(draft: Draft, visibility: Visibility) -> Draft | None:

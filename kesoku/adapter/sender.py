@@ -176,9 +176,11 @@ class Sender:
         if self._clock.now() - since < self._capabilities.key_window * 1e6:
             return await self._send(context, part)
         if not isinstance(self._adapter, Finds) or not self._capabilities.find:
-            return await self._send(context, part, error=BLIND + (part.error or "").removeprefix(DOUBT))
+            return await self._once_more(context, part)
         look = self._adapter.find(part.address, decode(part.body), part.send_key, since / 1e6)
         found = await attempt(within(self._clock, self._policy.send_timeout, look))
+        if isinstance(found, Failure) and isinstance(found.error, Refused):  # it may not look there, now or later
+            return await self._once_more(context, part)
         if isinstance(found, Failure):
             _log.warning("cannot look up part %s of message %s: %s", part.part, part.message_id, found)
             await self._clock.sleep(_FIND_AGAIN)
@@ -187,6 +189,10 @@ class Sender:
         if arrived is not None:
             return await self._ledger.sent(part, arrived, closes=context.closes)
         return await self._send(context, part)
+
+    async def _once_more(self, context: SendContext, part: Delivery) -> tuple[Delivery, Record | None]:
+        """The blind retry."""
+        return await self._send(context, part, error=BLIND + (part.error or "").removeprefix(DOUBT))
 
     async def _send(self, context: SendContext, part: Delivery, **changes: str) -> tuple[Delivery, Record | None]:
         await self._pacer.slot(part.address)

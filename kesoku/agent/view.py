@@ -8,7 +8,7 @@ from kesoku.agent.past import past
 from kesoku.history.compile import CompileLimits, compile_turns
 from kesoku.messages.branch import Branch
 from kesoku.messages.lifecycle import Session
-from kesoku.messages.profile import NONE, profile_at, profile_of
+from kesoku.messages.profile import profile_at, profile_of
 from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import CompiledRequest
 from kesoku.ports import ChatModel, Transaction
@@ -40,12 +40,11 @@ class Viewer:
 
     def assistant(self, tx: Transaction, session: Session | None, here: Address) -> Assistant:
         """Who answers the turn that runs in a session; if none runs, what is said next in the channel `here`."""
-        if session is None:
-            return self.assistants(here, NONE)
-        opener = tx.messages.get(_running(tx, session) or "")
+        running = _running(tx, session) if session else None
+        opener = tx.messages.get(running) if running else None
         if opener is not None:
             return self.assistants(opener.address, profile_of(opener, tx.messages))
-        return self.assistants(here, profile_at(here, tx.messages, session.id, session.last_n + 1))
+        return self.assistants(here, profile_at(here, tx.messages))
 
     def view(self, tx: Transaction, session: Session, here: Address) -> View:
         """The request of the next step: of the turn that runs, or of one that begins now in the channel `here`."""

@@ -45,10 +45,15 @@ class Bot:
         )
 
     async def run(self, *, linger: float) -> Ending:
-        """Serve until the adapter ends on purpose, or until cancelled; then deliver the rest for `linger` seconds."""
+        """Serve until the adapter ends on purpose, or until cancelled; then deliver the rest for `linger` seconds.
+
+        The adapter goes on meanwhile, for without its connection nothing would go out.
+        """
         delivery = asyncio.create_task(self._outbox.run(), name=f"outbox {self.chatbot_id}")
+        serving = asyncio.create_task(self._serve(), name=f"adapter {self.chatbot_id}")
         try:
-            return await self._serve()
+            await asyncio.wait({serving})
+            return serving.result()
         finally:
             # Cancelled once more while it lingers, it still must not leave its outbox to a store that is closed.
             try:
@@ -56,7 +61,9 @@ class Bot:
                     await asyncio.wait_for(self._outbox.drained(), linger)
             finally:
                 delivery.cancel()
-                await asyncio.gather(delivery, return_exceptions=True)
+                await asyncio.wait({delivery})
+                serving.cancel()
+                await asyncio.wait({serving})
 
     async def _serve(self) -> Ending:
         if self.manifest.capabilities.local:

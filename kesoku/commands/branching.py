@@ -10,7 +10,7 @@ from typing import Any
 
 from kesoku.adapter.command import Argument, Choice, Invocation
 from kesoku.commands.completion import choice, is_own_prompt, is_said, messages, named
-from kesoku.commands.here import deed_keys, first_words, label, message_here, own, session_here
+from kesoku.commands.here import deed_keys, first_words, label, message_here, own, quoted, session_here
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.commands.start import Start, read_before, read_until, start_of
 from kesoku.errors import CommandMisused, NotPossible
@@ -84,7 +84,7 @@ class Branching:
             found = tx.branches.get(session.id, name)
             if found is None:
                 known = ", ".join(each.name for each in tx.branches.all(session.id)) or current.name
-                raise NotPossible(what=f"switch to {name!r}", why=f"there is no such branch; there are: {known}")
+                raise NotPossible(what=f"switch to {quoted(name)}", why=f"there is no such branch; there are: {known}")
             return found.going_on(last)
 
         return await self._select(invocation, session, choose, "This conversation goes on on the branch")

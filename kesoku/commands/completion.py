@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kesoku.adapter.command import Choice, Invocation
-from kesoku.commands.here import label, session_here
+from kesoku.commands.here import label, said_in, session_here
 from kesoku.commands.registry import Complete
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
@@ -90,12 +90,12 @@ def _offered(tx: Transaction, invocation: Invocation, typed: str, fits: Fits) ->
 def _is_meant(record: Record, number: str | None, words: str) -> bool:
     if number is not None:
         return str(record.session_n).startswith(number)
-    return words in f"{record.message.author} {record.message.text}".casefold()
+    return words in f"{record.message.author} {said_in(record)}".casefold()
 
 
 def _line(record: Record) -> str:
     """`#12 Ada: first words`."""
-    message = record.message
-    who = message.author if record.kind == "user_prompt" else record.kind.replace("_", " ")
-    said = printable_name(message.text, _WORDS) if message.text.strip() else "(no text)"
+    who = record.message.author if record.kind == "user_prompt" else record.kind.replace("_", " ")
+    text = said_in(record)
+    said = printable_name(text, _WORDS) if text.strip() else "(no text)"
     return f"{label(record)} {printable_name(who, _NAME)}: {said}"[:_LABEL]

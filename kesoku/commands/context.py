@@ -36,7 +36,7 @@ class Context:
         """All of them."""
         undo = Argument(name="undo", description="read again what was cleared", choices=("undo",))
         read = messages(self._store, lambda _, record: record.kind not in UNSEEN)
-        then = replace(_MESSAGE, description="one of the turn in which it was read; by default now", required=False)
+        then = replace(_MESSAGE, description="a message of the turn to look at; without one, now", required=False)
         said = messages(self._store, is_said)
         pinned = replace(_MESSAGE, description="its number; without one the pinned ones are listed", required=False)
         return (

@@ -10,6 +10,7 @@ from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Record
 from kesoku.ports import Transaction
 from kesoku.render import printable_name
+from kesoku.render.header import without_header
 
 _WORDS = 60
 """Columns of the first words of a message in a list."""
@@ -47,7 +48,7 @@ def message_ever_here(tx: Transaction, session: Session, given: str) -> Record:
     found = tx.messages.nth(session.id, int(number[1])) if number else tx.messages.get(given.strip())
     now = tx.sessions.bound(found.address) if found is not None and found.session_id != session.id else session
     if found is None or now is None or now.id != session.id:
-        raise NoSuchMessage(given=given, last=session.last_n)
+        raise NoSuchMessage(given=quoted(given), last=session.last_n)
     return found
 
 
@@ -75,10 +76,22 @@ def what(record: Record) -> str:
     return record.kind.replace("_", " ")
 
 
+def said_in(record: Record) -> str:
+    """What a message says: of a prompt the words alone, without the line that says who wrote it and when."""
+    message = record.message
+    text = getattr(message.content, "summary", "") or message.text
+    return without_header(text, message.author) if record.kind == "user_prompt" else text
+
+
 def first_words(record: Record) -> str:
     """The beginning of what a message says, in one line that Markdown leaves alone."""
-    text = getattr(record.message.content, "summary", "") or record.message.text
-    return f"`{printable_name(text, _WORDS)}`" if text.strip() else "(no text)"
+    text = said_in(record)
+    return quoted(text) if text.strip() else "(no text)"
+
+
+def quoted(text: str) -> str:
+    """The beginning of what somebody wrote, in one line that Markdown leaves alone."""
+    return f"`{printable_name(text, _WORDS)}`"
 
 
 def given_to(call: Message) -> str:

@@ -26,7 +26,7 @@ class HookCommand:
             "hooks",
             "show the event hooks and what they failed to take, or try that again now",
             self.run,
-            Argument(name="action", description="nothing shows them all", choices=("retry",)),
+            Argument(name="action", description="try what failed again; without it, list them", choices=("retry",)),
             Argument(name="hook", description="the hook that tries again", choices=self._names),
             admin=True,
         )

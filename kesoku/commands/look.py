@@ -29,7 +29,9 @@ class Look:
 
     def commands(self) -> tuple[SlashCommand, ...]:
         """All of them."""
-        message = Argument(name="message", description="one of its turn; by default the last turn", completes=True)
+        message = Argument(
+            name="message", description="a message of that turn; by default the last one", completes=True
+        )
         said = messages(self._store, is_said)
         return (
             command("last", "say the last answer again", self.last),

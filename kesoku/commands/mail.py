@@ -6,7 +6,7 @@ from uuid import UUID
 
 from kesoku.adapter.command import Argument, Choice, Invocation
 from kesoku.commands.completion import choice, named
-from kesoku.commands.here import deed_keys, session_here
+from kesoku.commands.here import deed_keys, plain_name, quoted, session_here
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import CommandMisused, NameInvalid, NoDeadLetter, NotPossible, OwnerUnknown
 from kesoku.exchange import Exchange
@@ -105,10 +105,14 @@ class Mail:
         try:
             report = Exchange(tx.mail, now=self._clock.now).redeliver(mail_id, to or None)
         except NoDeadLetter as error:
-            raise NotPossible(what=f"deliver {mail_id} again", why="/mail dead lists no letter of this id") from error
+            raise NotPossible(
+                what=f"deliver {quoted(mail_id)} again", why="/mail dead lists no letter of this id"
+            ) from error
         except OwnerUnknown as error:
             known = ", ".join(tx.mail.names()) or "none"
-            raise NotPossible(what=f"deliver it to {to!r}", why=f"nobody has this name; there are: {known}") from error
+            raise NotPossible(
+                what=f"deliver it to {quoted(to)}", why=f"nobody has this name; there are: {known}"
+            ) from error
         return _outcome(report)
 
     def _relayed(self, tx: Transaction, invocation: Invocation, where: str, text: str) -> str:
@@ -116,7 +120,7 @@ class Mail:
         if tx.messages.find(bot, keys):
             return f"It goes to {address}."
         said, metadata = (text, EMPTY) if text else _last_answer(tx, session_here(tx, invocation.address))
-        origin = f"From {invocation.address}, by {printable_name(invocation.principal.display_name)}:"
+        origin = f"From {invocation.address}, by {plain_name(invocation.principal.display_name)}:"
         notice = replace(make.notice(f"{origin}\n\n{said}", reason="reply"), metadata=metadata)
         session = tx.sessions.bound(address)
         if session is None:
@@ -195,7 +199,7 @@ def _place(tx: Transaction, where: str) -> Address:
     found = places.get(where) or places.get(str(named))
     if found is None:
         known = ", ".join([*tx.mail.names(), *places]) or "none"
-        raise NotPossible(what=f"relay to {where!r}", why=f"no conversation is there; there are: {known}")
+        raise NotPossible(what=f"relay to {quoted(where)}", why=f"no conversation is there; there are: {known}")
     return found
 
 

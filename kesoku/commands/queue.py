@@ -1,13 +1,13 @@
 """Prompts that have not started: /queue, /cancel, /steer."""
 
 from kesoku.adapter.command import Argument, Invocation
-from kesoku.adapter.visitor import profile_here
 from kesoku.commands.completion import messages, waits
 from kesoku.commands.here import first_words, label, message_here, own, session_here, what
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import NotPossible
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
+from kesoku.messages.profile import profile_at
 from kesoku.messages.record import Post, Record
 from kesoku.ports import Clock, Gateway, Store, Transaction
 from kesoku.render import duration, printable_name
@@ -67,7 +67,8 @@ class Queue:
 
     async def steer(self, invocation: Invocation) -> str | None:
         """A prompt for the next step of the running turn; without one it gets a turn of its own (C-42)."""
-        person, profile = invocation.principal, await self._store.read(lambda tx: profile_here(tx, invocation.address))
+        person, here = invocation.principal, invocation.address
+        profile = await self._store.read(lambda tx: profile_at(here, tx.messages))
         message = make.user_prompt(
             str(invocation.arguments["text"]),
             author=printable_name(person.display_name),
@@ -75,6 +76,6 @@ class Queue:
             model=profile.model,
             role=profile.role,
         )
-        post = Post(message=message, address=invocation.address, mode="steer", keys=invocation.keys)
+        post = Post(message=message, address=here, mode="steer", keys=invocation.keys)
         await self._gateway.accept([post])
         return None

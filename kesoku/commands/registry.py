@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kesoku.adapter.command import Argument, Choice, CommandSpec, Invocation
+from kesoku.commands.here import quoted
 from kesoku.errors import CommandMisused, KesokuError
 
 Run = Callable[[Invocation], Awaitable[str | None]]
@@ -84,4 +85,6 @@ def _check(spec: CommandSpec, invocation: Invocation) -> None:
         if not given and each.required:
             raise CommandMisused(usage=usage(spec), why=f"{each.name.upper()} is missing: {each.description}.")
         if given and each.choices and given not in each.choices:
-            raise CommandMisused(usage=usage(spec), why=f"I know no {given!r} here, only {', '.join(each.choices)}.")
+            raise CommandMisused(
+                usage=usage(spec), why=f"I know no {quoted(given)} here, only {', '.join(each.choices)}."
+            )

@@ -24,7 +24,7 @@ class Stop:
 
     def command(self) -> SlashCommand:
         """The command."""
-        meant = "one of the turn to stop; by default all that runs and waits"
+        meant = "a message of the turn to stop; without one, all that runs and waits"
         message = Argument(name="message", description=meant, completes=True)
         complete = messages(self._store, runs)
         return command("stop", "stop what is running here", self.stop, message, complete=complete)

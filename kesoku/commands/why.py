@@ -115,12 +115,13 @@ def _call(tx: Transaction, record: Record) -> Iterator[str]:
     asked = tx.questions.get(record.id)
     if asked is None:
         yield "nobody was asked about it"
-    elif asked.answer is None:
-        yield "people were asked whether it may run, and have not answered yet"
+    elif not asked.answer:
+        late = "" if asked.answer is None else " in time"
+        yield f"people were asked whether it may run, and nobody answered{late}"
     else:
         at = "" if asked.answered_at is None else f", {_time(asked.answered_at / _SECOND)}"
-        by, answer = printable_name(asked.answered_by or "nobody"), plain_name(asked.answer or "nothing")
-        yield f"asked whether it may run, `{by}` answered {answer}{at}"
+        by = printable_name(asked.answered_by or "?")
+        yield f"asked whether it may run, `{by}` answered {plain_name(asked.answer)}{at}"
 
 
 def _result(tx: Transaction, record: Record) -> Iterator[str]:

@@ -28,7 +28,7 @@ class NoSuchMessage(CommandError):
     def __init__(self, *, given: str, last: int) -> None:
         self.given, self.last = given, last
         known = f"they are numbered from 1 to {last}; /context lists them" if last else "it is empty"
-        super().__init__(f"There is no message {given!r} in this conversation: {known}.")
+        super().__init__(f"There is no message {given} in this conversation: {known}.")
 
 
 class EarlierConversation(CommandError):
@@ -37,8 +37,8 @@ class EarlierConversation(CommandError):
     def __init__(self, *, given: str) -> None:
         self.given = given
         super().__init__(
-            f"The message {given!r} belongs to an earlier conversation of this channel, which is left as it is: "
-            "nothing can be done with it any more."
+            "This message belongs to an earlier conversation of this channel, which is left as it is: nothing can be "
+            "done with it any more."
         )
 
 

@@ -6,9 +6,6 @@ from typing import Protocol
 from kesoku.messages.record import Address, Record
 from kesoku.messages.source import UserSource
 
-_NEAR = (16, 400)
-"""Records before a prompt among which the last words of a person are looked for: few first, then more."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
@@ -24,32 +21,27 @@ NONE = Profile()
 """Nothing is asked for: the bot's own model and role."""
 
 
-class Sessions(Protocol):
+class Said(Protocol):
     """What is read here: `Transaction.messages`."""
 
-    def session(self, session_id: str, *, after_n: int = 0, limit: int | None = None) -> list[Record]:
-        """Records of a session by their place, from behind `after_n` on."""
+    def last_said(self, address: Address, *, before: int | None = None) -> Record | None:
+        """The last prompt of a person in a channel, stored ahead of a seq."""
         ...
 
 
-def profile_of(opener: Record, messages: Sessions) -> Profile:
+def profile_of(opener: Record, messages: Said) -> Profile:
     """What the opener of a turn asks for.
 
     What no person said, such as mail or a compaction, is answered as the last words of a person in its channel are.
     """
     own = _asked(opener)
-    return own if own is not None else profile_at(opener.address, messages, opener.session_id, opener.session_n)
+    return own if own is not None else profile_at(opener.address, messages, before=opener.seq)
 
 
-def profile_at(address: Address, messages: Sessions, session_id: str, n: int) -> Profile:
-    """What the last person in a channel asked for, before place `n` of the session."""
-    for near in _NEAR:
-        start = max(0, n - 1 - near)
-        before = messages.session(session_id, after_n=start, limit=n - 1 - start) if n > 1 else []
-        asked = (_asked(each) for each in reversed(before) if each.address == address)
-        if (found := next((each for each in asked if each is not None), None)) is not None:
-            return found
-    return NONE
+def profile_at(address: Address, messages: Said, *, before: int | None = None) -> Profile:
+    """What the last person in a channel asked for, ahead of a seq; whatever conversation that was in."""
+    last = messages.last_said(address, before=before)
+    return (_asked(last) if last else None) or NONE
 
 
 def _asked(prompt: Record) -> Profile | None:

@@ -124,6 +124,11 @@ class MessageStore(Protocol):
         that nobody has marked delivered yet (K-130), of ended turns too."""
         ...
 
+    def last_said(self, address: Address, *, before: int | None = None) -> Record | None:
+        """The last prompt of a person in a channel, whatever the session, that was stored ahead of a seq; None where
+        nobody spoke."""
+        ...
+
     def load(self, address: Address, author_id: str | None, *, since: int, until: int, most: int) -> Load:
         """What is queued, and what a channel and a person stored from `since` to `until`; each counted up to `most`.
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from markdown_it.token import Token
 
-from kesoku.render.markdown import MARKDOWN, deep, normalised, table_at
+from kesoku.render.markdown import LEAD, MARKDOWN, deep, normalised, table_at
 from kesoku.render.parse import unparse
 from kesoku.render.segment import Code, Question, Segment, Table, Text
 from kesoku.render.table import aligned, listed
@@ -21,7 +21,6 @@ from kesoku.render.writer import Dialect, led, write, write_line
 Source = str | Iterable[Segment]
 
 _ADDRESS = re.compile(r"https?://|mailto:|tel:", re.IGNORECASE)
-_LEAD = re.compile(r"[ \t>]*+(?:(?:[-+*]|\d{1,9}[.)])[ \t]++[ \t>]*+)*+")
 _LANGUAGE = re.compile(r"[\w+.#-]+", re.ASCII)
 
 
@@ -204,9 +203,8 @@ def _instead(tokens: Sequence[Token], index: int, headings: int) -> list[str] | 
             return _fence(token.content.removesuffix("\n"), *_info(token.info))
         case "table_open":
             return _table(table_at(tokens, index)[0], listed, "- ")
-        case "heading_open" if int(token.tag.removeprefix("h")) > headings:
-            title = tokens[index + 1].content
-            return [f"**{title}**" if title and "**" not in title else title]
+        case "heading_open" if int(token.tag.removeprefix("h")) > headings and (title := tokens[index + 1].content):
+            return [title if "**" in title else f"**{title}**"]
         case _:
             return None
 
@@ -231,5 +229,5 @@ def _lead(token: Token, line: str) -> str:
         case "code_block":
             return line[: max(0, len(line) - len(token.content.split("\n", 1)[0]) - 4)]
         case _:
-            lead = _LEAD.match(line)
+            lead = LEAD.match(line)
             return lead.group() if lead else ""

@@ -25,7 +25,17 @@ def header(
 
 def is_headed(text: str, display_name: str) -> bool:
     """Whether the text begins with a header that names this person."""
-    return re.match(rf"`{re.escape(printable_name(display_name))}`.* at `[^`\n]*`:\n", text) is not None
+    return _head(text, display_name) is not None
+
+
+def without_header(text: str, display_name: str) -> str:
+    """The text below the header that names this person; all of it if it has none."""
+    head = _head(text, display_name)
+    return text if head is None else text[head.end() :]
+
+
+def _head(text: str, display_name: str) -> re.Match[str] | None:
+    return re.match(rf"`{re.escape(printable_name(display_name))}`.* at `[^`\n]*`:\n", text)
 
 
 def _zone(name: str) -> ZoneInfo:

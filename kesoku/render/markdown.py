@@ -28,6 +28,9 @@ IMAGE = re.compile(
 )
 _DIRECTIVES = (FILE, VOICE, QUESTION, IMAGE)
 
+LEAD = re.compile(r"[ \t>]*+(?:(?:[-+*]|\d{1,9}[.)])[ \t]++[ \t>]*+)*+")
+"""What may stand before a block on its first line: quote marks, list marks and indents."""
+
 _PIPE = re.compile(r"(?<!\\)\|")
 _URL = re.compile(r"://[!#-)+-;=?@A-Z_a-z~]+")
 
@@ -76,7 +79,7 @@ def _cells_rule(state: StateCore) -> None:
             cells.append(token)
         elif token.type == "tr_close" and cells[0].map:
             lines = lines or state.src.split("\n")
-            row = _row(lines[cells[0].map[0]].lstrip(" \t>"), len(cells))
+            row = _row(LEAD.sub("", lines[cells[0].map[0]], count=1), len(cells))
             for cell, content in zip(cells, row, strict=False):
                 cell.content = content
 

@@ -10,6 +10,7 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import ChangeKind, Load, Serving
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post, Record
+from kesoku.messages.source import UserSource
 from kesoku.store.cache import RecordCache, Span, size_of
 from kesoku.store.columns import equals
 from kesoku.store.engine import Link
@@ -31,6 +32,8 @@ from kesoku.store.tables import external_ids, message_versions, messages, queues
 
 _m = messages.c
 _result = messages.alias("result")
+_LATEST = (1 << 63) - 1
+"""No seq is greater."""
 _BODY = (
     "author",
     "author_id",
@@ -131,6 +134,14 @@ def _up_to(bound: str, *conditions: ColumnElement[bool]) -> ScalarSelect[int]:
 
 
 _bot, _channel = _m.chatbot_id == param("chatbot_id"), _m.channel_id == param("channel_id")
+LAST_SAID = Statement(
+    records()
+    .where(
+        _bot, _channel, _m.accepted_at.is_not(None), equals(_m.source_kind, UserSource.kind), _m.seq < param("before")
+    )
+    .order_by(_m.accepted_at.desc(), _m.seq.desc())
+    .limit(literal_column("1"))
+)
 _lately = _m.accepted_at.between(param("since"), param("until"))
 LOAD = Statement(
     select(
@@ -309,6 +320,12 @@ class SqlMessageStore:
         """What an outbox still has to handle."""
         rows = [*PENDING.rows(self._link, serving), *UNSEEN.rows(self._link, serving)]
         return sorted(map(record_of, rows), key=lambda record: record.seq)
+
+    def last_said(self, address: Address, *, before: int | None = None) -> Record | None:
+        """The last prompt of a person in a channel."""
+        where = {"chatbot_id": address.chatbot_id, "channel_id": address.channel_id}
+        row = self._link.row(LAST_SAID, **where, before=_LATEST if before is None else before)
+        return None if row is None else record_of(row)
 
     def load(self, address: Address, author_id: str | None, *, since: int, until: int, most: int) -> Load:
         """What is queued, and what was stored in that time."""

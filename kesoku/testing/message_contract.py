@@ -300,6 +300,21 @@ class MessageContract:
         await store.write(move(thought, S.DELIVERED, S.RESPONDED))
         assert await waiting(serving(HERE)) == []
 
+    async def test_the_last_words_of_a_person_in_a_channel(self, store: Store) -> None:
+        first, there, other, _ = await store.write(
+            add(prompt(), prompt(at=THERE), prompt(), said(make.mail_note("n")), at=10)
+        )
+        (later,) = await store.write(add(prompt(), at=11))
+
+        async def last(address: Address, before: int | None = None) -> str | None:
+            found = await store.read(lambda tx: tx.messages.last_said(address, before=before))
+            return found.id if found else None
+
+        assert (await last(HERE), await last(THERE), await last(ELSEWHERE)) == (later.id, there.id, None)
+        assert await last(HERE, later.seq) == other.id
+        assert await last(HERE, other.seq) == first.id
+        assert await last(HERE, first.seq) is None
+
     async def test_the_load_of_a_channel_and_of_a_person(self, store: Store) -> None:
         await store.write(add(prompt(), at=10))
         records = await store.write(

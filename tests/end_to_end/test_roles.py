@@ -93,6 +93,15 @@ async def test_each_channel_has_its_own_model_and_system_prompt(bot: Bot) -> Non
     assert (len(pro.requests), system.endswith("\n\nYou are a cook."), "Be plain." in system) == (2, True, False)
 
 
+async def test_a_new_conversation_stays_with_the_role_of_its_channel(bot: Bot) -> None:
+    async with bot.running("soup", "more soup") as pro:
+        await bot.asks("kitchen", "dinner?", "soup")
+        await bot.asks("kitchen", "/new", "A new conversation")
+        assert "Model: pro." in await bot.asks("kitchen", "/status", "Model:")
+        await bot.asks("kitchen", "/steer with leeks", "more soup")
+    assert len({each.system for each in pro.requests}) == 1
+
+
 async def test_a_turn_goes_on_after_a_restart_as_it_began_even_where_the_channel_has_changed(bot: Bot) -> None:
     held = Held()
     async with bot.running(held) as first:

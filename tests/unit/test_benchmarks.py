@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +53,19 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def report(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    yield importlib.import_module("report")
-    for name in ("report", "figure"):
+def benchmarks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Any]]:
+    """The modules of the real folder, by name."""
+    folder = ROOT / "benchmarks"
+    monkeypatch.syspath_prepend(folder)
+    before = {*sys.modules}
+    yield importlib.import_module
+    for name in {path.stem for path in folder.glob("*.py")} & sys.modules.keys() - before:
         del sys.modules[name]
+
+
+@pytest.fixture
+def report(benchmarks: Callable[[str], Any]) -> Any:
+    return benchmarks("report")
 
 
 def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -126,6 +134,19 @@ def test_an_earlier_run_is_compared_by_ratio_where_there_is_one(report: Any) -> 
         ["size", "same", "value", "50", "->", "52"],
         ["new", "new"],
     ]
+
+
+def test_what_a_bot_said_on_discord_is_judged_by_question(benchmarks: Callable[[str], Any]) -> None:
+    bot = benchmarks("discord_bot")
+    said = [bot.Said(id=1, channel=7, answer="42"), bot.Said(id=2, channel=7, answer="43")]
+
+    def shown(*messages: tuple[int | None, str]) -> dict[int, list[dict[str, Any]]]:
+        return {7: [{"reply_to": each, "content": text} for each, text in messages]}
+
+    assert bot.judge(said, shown((1, "it is 42"), (2, "43"))) == (0, 0)
+    assert bot.judge(said, shown((1, "42"), (1, "42"), (None, "a status"))) == (1, 2)
+    assert bot.judge(said, shown((1, "43"), (2, "42"))) == (2, 2)
+    assert "discord_bot" in benchmarks("run").names()
 
 
 def test_the_figures_of_the_docs_are_of_a_whole_run() -> None:

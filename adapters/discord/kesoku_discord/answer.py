@@ -5,14 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from kesoku.adapter import Outgoing, OutgoingFile, Record, RenderContext
-from kesoku.render import File, Question, Segment, Table, Unit, Voice, chunk, parse, printable_name, unparse
+from kesoku.render import File, Question, Segment, Table, Voice, parse, printable_name, unparse
 from kesoku_discord import tables
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.controls import SUBJECT, Act, Control, buttons
 from kesoku_discord.footer import footer
-from kesoku_discord.picture import ALTERNATIVE
 from kesoku_discord.question import picked
 from kesoku_discord.split import fitted
+from kesoku_discord.text import is_blank
 
 Piece = str | Outgoing
 """Markdown that runs on, or a part of its own."""
@@ -50,7 +50,7 @@ def _piece(segment: Segment, context: RenderContext, config: DiscordConfig) -> I
             if path is None:
                 return (_missing(named),)
             said = getattr(segment, "caption", "")
-            about = chunk(said, ALTERNATIVE, Unit.UTF16)[0] if said.strip() else ""
+            about = "" if is_blank(said) else said
             file = OutgoingFile(path=path, name=path.name, description=about, voice=isinstance(segment, Voice))
             return (Outgoing(files=(file,)),)
         case Question():
@@ -81,7 +81,7 @@ def _runs(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 def _joined(run: list[str]) -> Iterator[str]:
     text = "\n\n".join(run)
-    if text.strip():
+    if not is_blank(text):
         yield text
 
 

@@ -1,5 +1,6 @@
 """Files that come with a message: streamed into staging before the message is taken in (K-134)."""
 
+import asyncio
 import logging
 import mimetypes
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -13,16 +14,13 @@ from kesoku.render import printable_name
 MOST = 10
 """Files of one message."""
 _PIECE = 1 << 16
-_TIMEOUT = aiohttp.ClientTimeout(total=600, sock_connect=15, sock_read=30)
+_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=15, sock_read=30)
+_AS_IT_IS = {"Accept-Encoding": "identity"}
 _log = logging.getLogger(__name__)
 
 
 class _NotServed(Exception):
-    """The address of a file was answered with another status than 200."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(f"Discord answered {status}")
-        self.status = status
+    """The file did not come, or not all of it; the text says why."""
 
 
 def files_of(message: discord.Message) -> list[discord.Attachment]:
@@ -31,26 +29,40 @@ def files_of(message: discord.Message) -> list[discord.Attachment]:
 
 
 async def stage(
-    files: Sequence[discord.Attachment], *, address: Address, inbox: Inbox, client: discord.Client, limit: int
+    files: Sequence[discord.Attachment],
+    *,
+    address: Address,
+    inbox: Inbox,
+    client: discord.Client,
+    limit: int,
+    seconds: float = 600.0,
 ) -> tuple[Attachment, ...]:
     """Save each file; what cannot be saved says why it was `skipped` (complaint 82). Never raises for a file.
 
-    A file beyond `limit` bytes is not downloaded at all. For people who are allowed only.
+    A file beyond `limit` bytes is not downloaded at all, and all have `seconds`, since what follows the message in its
+    channel waits. For people who are allowed only.
     """
     if not files:
         return ()
-    async with aiohttp.ClientSession(timeout=_TIMEOUT, auto_decompress=False) as session:
-        stager = _Stager(session, client, inbox, address, limit)
+    deadline = asyncio.get_running_loop().time() + seconds
+    async with aiohttp.ClientSession(timeout=_TIMEOUT, headers=_AS_IT_IS) as session:
+        stager = _Stager(session, client, inbox, address, limit, deadline)
         saved = [await stager.stage(each) for each in files[:MOST]]
     return (*saved, *_beyond(files[MOST:]))
 
 
 class _Stager:
     def __init__(
-        self, session: aiohttp.ClientSession, client: discord.Client, inbox: Inbox, address: Address, limit: int
+        self,
+        session: aiohttp.ClientSession,
+        client: discord.Client,
+        inbox: Inbox,
+        address: Address,
+        limit: int,
+        deadline: float,
     ) -> None:
         self._session, self._http, self._inbox = session, client.http, inbox
-        self._address, self._limit = address, limit
+        self._address, self._limit, self._deadline = address, limit, deadline
 
     async def stage(self, file: discord.Attachment) -> Attachment:
         if file.size > self._limit:
@@ -67,19 +79,28 @@ class _Stager:
 
     async def _save(self, file: discord.Attachment) -> Attachment:
         kind = mime_type_of(file)
-        return await self._inbox.stage(
-            self._address, file.filename, self._pieces(file.url), mime_type=kind, limit=self._limit
-        )
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                return await self._inbox.stage(
+                    self._address, file.filename, self._pieces(file), mime_type=kind, limit=self._limit
+                )
+        except TimeoutError:
+            raise _NotServed("it took too long") from None
 
-    async def _pieces(self, url: str) -> AsyncIterator[bytes]:
+    async def _pieces(self, file: discord.Attachment) -> AsyncIterator[bytes]:
+        """Raises _NotServed at the end if that is not all."""
         # Redirects are not followed: what a message names is fetched from Discord or not at all.
+        came = 0
         async with self._session.get(
-            url, proxy=self._http.proxy, proxy_auth=self._http.proxy_auth, allow_redirects=False
+            file.url, proxy=self._http.proxy, proxy_auth=self._http.proxy_auth, allow_redirects=False
         ) as response:
             if response.status != 200:
-                raise _NotServed(response.status)
+                raise _NotServed(f"Discord answered {response.status}")
             async for piece in response.content.iter_chunked(_PIECE):
+                came += len(piece)
                 yield piece
+        if came < file.size:
+            raise _NotServed(f"only {came} of {file.size} bytes came")
 
 
 def mime_type_of(file: discord.Attachment) -> str:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import discord
-from discord.gateway import KeepAliveHandler
+from discord.gateway import DiscordWebSocket, KeepAliveHandler
+from discord.state import ConnectionState
 
 from kesoku.adapter import LoginNeeded
 from kesoku_discord.config import DiscordConfig
@@ -17,6 +18,7 @@ from kesoku_discord.errors import FOREIGN, translate
 from kesoku_discord.http import Http
 from kesoku_discord.lanes import Lanes
 from kesoku_discord.login import proxy_of
+from kesoku_discord.reading import guarded
 
 OnHealth = Callable[[bool, str], None]
 INTENTS = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
@@ -70,7 +72,9 @@ class Timing:
     """A session is ready when no further server was named for so long."""
     identify: float = 5.0
     """Between two new sessions. Discord takes one in 5 s, and resets the token of a bot that makes too many a day."""
-    patience: float = 5.0
+    dial: float = 0.5
+    """Between the beginnings of two connections, so that a gateway that ends each one at once is not stormed."""
+    patience: float = 10.0
     """A connection that comes back within this was never unwell: Discord itself asks for a new one now and then."""
     outage: float = 120.0
     """Without a connection for so long, `serve` gives up; the library's own pauses grow to a quarter of an hour."""
@@ -100,6 +104,7 @@ class Gateway(discord.Client):
         self._config, self._listener, self._health = config, listener, health
         self._timing = timing or Timing()
         self._lanes = Lanes()
+        self._dialled = float("-inf")
         self._connected, self._lost = asyncio.Event(), asyncio.Event()
         self.logged_in = asyncio.Event()
         """Set once requests can be made, whether or not the gateway is connected."""
@@ -116,21 +121,23 @@ class Gateway(discord.Client):
     def _get_state(self, **options: Any) -> Any:
         # The one place between the making of the library's HTTP client and its first use.
         config = self._config
-        self.http = Http(base=config.api_base_url, gateway=config.gateway_url, proxy=proxy_of(config))
-        return super()._get_state(**options)
+        self.http = Http(
+            base=config.api_base_url, gateway=config.gateway_url, proxy=proxy_of(config), dialling=self._pause
+        )
+        state = _State(dispatch=self.dispatch, handlers=self._handlers, hooks=self._hooks, http=self.http, **options)
+        state.parsers = guarded(state.parsers)
+        return state
 
     async def setup_hook(self) -> None:
         """The library calls it when the token was taken."""
         self.logged_in.set()
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """The library calls it before each new session."""
-        if not initial:
-            await asyncio.sleep(self._timing.identify)
+        """The library would wait here; `_pause` has done so, while no connection was open that could break off."""
 
     async def stay(self) -> None:
         """Stay connected. Raises the library's errors, and ConnectionError after `Timing.outage`."""
-        tasks = {asyncio.create_task(self.connect()), asyncio.create_task(self._watch())}
+        tasks = {asyncio.create_task(self._dial()), asyncio.create_task(self._watch())}
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -151,6 +158,25 @@ class Gateway(discord.Client):
         if readying := self._connection._ready_task:  # noqa: SLF001  the library leaves it behind
             readying.cancel()
             await asyncio.wait({readying})
+
+    async def _pause(self) -> None:
+        """Wait until a connection to the gateway may begin."""
+        before: DiscordWebSocket | None = self.ws
+        is_over = before is not None and before.session_id is None
+        now = self.loop.time()
+        await asyncio.sleep(self._timing.identify if is_over else self._dialled + self._timing.dial - now)
+        self._dialled = self.loop.time()
+
+    async def _dial(self) -> None:
+        """Connect as the library does. Before there has been a connection, it trips over its own second attempt."""
+        while True:
+            try:
+                await self.connect()
+            except AttributeError:
+                if self.ws is not None:
+                    raise
+            else:
+                return
 
     async def _watch(self) -> None:
         timing = self._timing
@@ -202,6 +228,18 @@ class Gateway(discord.Client):
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """INTERACTION_CREATE."""
         self._lanes.start(lambda: self._listener.interaction(interaction))
+
+
+class _State(ConnectionState[Gateway]):
+    """The library's state of a connection, which cannot go on with a session that never was.
+
+    The library resumes whatever has broken off, also before a session had begun, and would do so for ever.
+    """
+
+    def _update_references(self, ws: DiscordWebSocket) -> None:
+        super()._update_references(ws)
+        if ws.session_id is None:
+            ws.resume = ws.identify  # type: ignore[method-assign]
 
 
 async def serve(client: Gateway, token: str) -> None:

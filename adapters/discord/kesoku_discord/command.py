@@ -9,6 +9,7 @@ from kesoku.adapter import Command, CommandSpec, Inbox
 from kesoku_discord.command_sync import arguments_of, commands_of
 from kesoku_discord.origin import address_of, key_of, person_of
 from kesoku_discord.reply import Reply
+from kesoku_discord.wording import harmless
 
 _ELSEWHERE = "The answer stands in the channel."
 _DONE = "Done."
@@ -26,13 +27,16 @@ def command_of(chatbot_id: str, interaction: discord.Interaction, name: str, arg
 
 
 def given(chatbot_id: str, interaction: discord.Interaction, specs: Sequence[CommandSpec]) -> Command:
-    """What somebody gave, or types now, with the names that the core knows."""
+    """What somebody gave, or types now, with the names that the core knows; no line of it passes for a header."""
     data: Mapping[str, Any] = interaction.data or {}
     options: Iterable[Mapping[str, Any]] = data.get("options") or ()
     name = str(data.get("name", ""))
     spec = commands_of(specs).get(name)
     known = arguments_of(spec) if spec else {}
-    arguments = {known[each["name"]].name if each["name"] in known else each["name"]: each["value"] for each in options}
+    arguments = {
+        known[each["name"]].name if each["name"] in known else each["name"]: harmless(str(each["value"]))
+        for each in options
+    }
     return command_of(chatbot_id, interaction, spec.name if spec else name, arguments)
 
 

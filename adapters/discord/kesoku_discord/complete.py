@@ -15,13 +15,13 @@ from kesoku_discord.command_sync import MOST_CHOICES, arguments_of, commands_of
 from kesoku_discord.errors import foreign_errors
 
 PATIENCE = 2.0
-"""Seconds in which something must be found: Discord waits for three."""
+"""Seconds in which something must be found, and then Discord be told: it waits for three."""
 _LABEL = 100
 _log = logging.getLogger(__name__)
 
 
 async def complete(chatbot_id: str, interaction: discord.Interaction, inbox: Inbox, *, patience: float) -> None:
-    """Offer what is found in `patience` seconds; nothing to who may not give the command."""
+    """Offer what is found in `patience` seconds; nothing to who may not give the command. Whatever hangs is left."""
     specs = inbox.commands()
     command = given(chatbot_id, interaction, specs)
     argument = _typed(interaction, specs)
@@ -34,7 +34,8 @@ async def complete(chatbot_id: str, interaction: discord.Interaction, inbox: Inb
     offered = [app_commands.Choice(name=_label(each), value=each.value) for each in found if _fits(each)]
     try:
         with foreign_errors():
-            await interaction.response.autocomplete(offered[:MOST_CHOICES])
+            async with asyncio.timeout(patience):
+                await interaction.response.autocomplete(offered[:MOST_CHOICES])
     except DeliveryError as error:
         _log.info("Discord did not take what fits behind /%s: %s", command.name, error)
 

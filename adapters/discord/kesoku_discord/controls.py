@@ -9,11 +9,12 @@ from enum import StrEnum
 from typing import Any
 
 from kesoku.adapter import Button, Outgoing
+from kesoku_discord.text import cut, is_blank, size
 
 LABEL = 80
-"""Characters on a button."""
+"""UTF-16 units on a button."""
 OPTION = 100
-"""Characters of an option of a menu."""
+"""UTF-16 units of an option of a menu."""
 SUBJECT = 80
 """Characters of a subject with which an id is still short enough."""
 _ROW, _MENU, _ROWS = 5, 25, 5
@@ -56,6 +57,8 @@ def decode(custom_id: str) -> Control | None:
     index, mark, subject = rest.partition(":")
     if act not in set(Act) or not mark or (index and not (index.isascii() and index.isdecimal())):
         return None
+    if not subject and act != Act.PICK:
+        return None
     return Control(act=Act(act), subject=subject, index=int(index) if index else None)
 
 
@@ -73,7 +76,7 @@ def buttons(controls: Iterable[tuple[str, Control]]) -> list[dict[str, Any]]:
 
 def choices(labels: Sequence[str], control: Control) -> list[dict[str, Any]]:
     """The choices of a question: buttons if they are few and short, else menus, `control` with each index."""
-    if len(labels) <= _ROW and all(len(label) <= LABEL for label in labels):
+    if len(labels) <= _ROW and all(size(label) <= LABEL for label in labels):
         return buttons((label, _with(control, index)) for index, label in enumerate(labels))
     menus = [range(at, min(at + _MENU, len(labels))) for at in range(0, len(labels), _MENU)][:_ROWS]
     return [{"type": 1, "components": [_menu(labels, each, _with(control, each.start))]} for each in menus]
@@ -91,14 +94,14 @@ def _with(control: Control, index: int) -> Control:
 
 def _button(label: str, control: Control) -> dict[str, Any]:
     style = {Act.STOP: _RED}.get(control.act, _GREY)
-    return {"type": 2, "style": style, "label": _cut(label, LABEL), "custom_id": control.encode()}
+    return {"type": 2, "style": style, "label": _label(label, LABEL), "custom_id": control.encode()}
 
 
 def _menu(labels: Sequence[str], shown: range, control: Control) -> dict[str, Any]:
-    options = [{"label": _cut(labels[index], OPTION), "value": str(index)} for index in shown]
+    options = [{"label": _label(labels[index], OPTION), "value": str(index)} for index in shown]
     return {"type": 3, "custom_id": control.encode(), "options": options, "min_values": 1, "max_values": 1}
 
 
-def _cut(text: str, limit: int) -> str:
-    shown = " ".join(text.split()) or "…"
-    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+def _label(text: str, limit: int) -> str:
+    """One line of which something is seen: Discord takes no empty label."""
+    return "…" if is_blank(text) else cut(" ".join(text.split()), limit)

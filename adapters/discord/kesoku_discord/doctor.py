@@ -16,6 +16,8 @@ from kesoku_discord.verdict import INTENT, NEW_TOKEN, verdict_of
 _SECONDS = 10.0
 """How long all of it may take."""
 _AT_ONCE = 5
+_SHORTEST = 0.05
+"""Seconds that are waited where Discord limits what is asked."""
 _CONTENT = 1 << 18 | 1 << 19
 """Flags of an application that may read messages: for any number of servers, and for few."""
 _AGENT = "DiscordBot (https://discord.com, 10)"
@@ -72,6 +74,8 @@ class _Examination:
     check: str
     config: DiscordConfig
     found: list[Finding] = field(default_factory=list)
+    _known: dict[str, Any] = field(default_factory=dict)
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def client(self, token: str) -> httpx.AsyncClient:
         """A client that goes the bot's way."""
@@ -144,12 +148,12 @@ class _Examination:
     async def _held(self, client: httpx.AsyncClient, me: str, channel: dict[str, Any]) -> int | _Refusal:
         """The bits that it has in a channel."""
         guild, member = await asyncio.gather(
-            self._ask(client, f"/guilds/{channel['guild_id']}"),
-            self._ask(client, f"/guilds/{channel['guild_id']}/members/{me}"),
+            self._once(client, f"/guilds/{channel['guild_id']}"),
+            self._once(client, f"/guilds/{channel['guild_id']}/members/{me}"),
         )
         above = channel
         if channel["type"] in _THREADS:
-            above = await self._ask(client, f"/channels/{channel['parent_id']}")
+            above = await self._once(client, f"/channels/{channel['parent_id']}")
         for answer in (guild, member, above):
             if isinstance(answer, _Refusal):
                 return answer
@@ -163,13 +167,27 @@ class _Examination:
             raise _Unwell(f"Discord refuses the login: {answer.words} (status {answer.status})", fix)
         return answer
 
+    async def _once(self, client: httpx.AsyncClient, path: str) -> Any:
+        """The answer that many channels have in common."""
+        async with self._lock:
+            if path not in self._known:
+                self._known[path] = await self._ask(client, path)
+        return self._known[path]
+
     async def _ask(self, client: httpx.AsyncClient, path: str) -> Any:
-        """The JSON of an answer, or a _Refusal. Raises httpx's errors, and ValueError for what is no JSON."""
-        response = await client.get(path)
-        if response.is_success:
-            return response.json()
-        named = response.json() if "json" in response.headers.get("Content-Type", "") else {}
-        return _Refusal(status=response.status_code, code=named.get("code", 0))
+        """The JSON of an answer, or a _Refusal; limits are waited for, which the bot itself may have used up.
+
+        Raises httpx's errors, and ValueError for what is no JSON.
+        """
+        while True:
+            response = await client.get(path)
+            if response.is_success:
+                return response.json()
+            body = response.json() if "json" in response.headers.get("Content-Type", "") else {}
+            named = body if isinstance(body, dict) else {}
+            if response.status_code != httpx.codes.TOO_MANY_REQUESTS or "retry_after" not in named:
+                return _Refusal(status=response.status_code, code=named.get("code", 0))
+            await asyncio.sleep(max(float(named["retry_after"]), _SHORTEST))
 
     @property
     def cure(self) -> str:

@@ -2,12 +2,14 @@
 
 import logging
 from dataclasses import replace
+from typing import Any
 
 import discord
 
 from kesoku_discord.author import guild_of, is_machine
 from kesoku_discord.config import ChannelConfig, DiscordConfig
 from kesoku_discord.failure import REMOTE
+from kesoku_discord.reading import message_of
 from kesoku_discord.trigger import Facts, Why, why
 from kesoku_discord.wording import replied_to
 
@@ -46,7 +48,7 @@ class Hearing:
         self._threads: dict[int, bool] = {}
 
     async def why(self, message: discord.Message) -> Why | None:
-        """Why; None if the message is nothing to the bot."""
+        """Why; None if the message is nothing to the bot. Raises an error of REMOTE where that cannot be known now."""
         me = self._client.user
         if me is None:
             return None
@@ -63,20 +65,31 @@ class Hearing:
         """Whether a thread begins with a message to the bot, or of the bot."""
         if thread.id in self._threads:
             return self._threads[thread.id]
-        in_forum = isinstance(thread.parent, discord.ForumChannel)
-        place = thread if in_forum else self._client.get_partial_messageable(thread.parent_id, guild_id=thread.guild.id)
-        try:
-            first = await place.fetch_message(thread.id)
-            mine = first.author.id == me.id or (_mentions(first, me) and not is_machine(first))
-        except (discord.NotFound, discord.Forbidden):
-            mine = False
-        except REMOTE as error:
-            _log.warning("cannot look up what the thread %s begins with: %s", thread.id, error)
-            return False
+        first = await self._first(thread)
+        mine = first is not None and (first.author.id == me.id or (_mentions(first, me) and not is_machine(first)))
         self._threads[thread.id] = mine
         if len(self._threads) > _REMEMBERED:
             del self._threads[next(iter(self._threads))]
         return mine
+
+    async def _first(self, thread: discord.Thread) -> discord.Message | None:
+        """What a thread begins with; None if that is gone, or not for the bot to see."""
+        place = thread.id if isinstance(thread.parent, discord.ForumChannel) else thread.parent_id
+        try:
+            found = await self._asked(place, thread.id)
+        except (discord.NotFound, discord.Forbidden):
+            return None
+        return message_of(self._client, thread, found)
+
+    async def _asked(self, channel_id: int, message_id: int) -> Any:
+        """A message, asked for once more if there is trouble. Raises what it then still is."""
+        try:
+            return await self._client.http.get_message(channel_id, message_id)
+        except (discord.NotFound, discord.Forbidden):
+            raise
+        except REMOTE as error:
+            _log.warning("message %s in channel %s is asked for once more: %s", message_id, channel_id, error)
+            return await self._client.http.get_message(channel_id, message_id)
 
 
 def _mentions(message: discord.Message, me: discord.ClientUser) -> bool:

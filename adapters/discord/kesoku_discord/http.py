@@ -7,7 +7,8 @@ once than Discord takes. What answers interactions is not paced; Discord does no
 
 import asyncio
 import copy
-from collections.abc import Iterator
+import re
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -25,6 +26,8 @@ from kesoku_discord.limiter import Limiter, Rank
 _LONGEST_LIMIT = 30.0
 """Seconds that a rate limit may last for the library to wait for it itself; it takes no less."""
 
+_MARGIN = 0.1
+"""Seconds by which a limit over all routes is thought to last longer than it was named."""
 _GOODBYE = 0.4
 """Seconds for Discord to say goodbye, too."""
 
@@ -58,7 +61,10 @@ class WebhookAdapter(AsyncWebhookAdapter):
 
 
 class Http(HTTPClient):
-    """The client of one bot. `base` and `gateway` are addresses as in DiscordConfig; `proxy` leads there."""
+    """The client of one bot. `base` and `gateway` are addresses as in DiscordConfig; `proxy` leads there.
+
+    `dialling` is awaited before each connection to the gateway.
+    """
 
     def __init__(
         self,
@@ -68,6 +74,7 @@ class Http(HTTPClient):
         proxy: str | None = None,
         connector: aiohttp.BaseConnector | None = None,
         limiter: Limiter | None = None,
+        dialling: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         super().__init__(
             asyncio.get_running_loop(),
@@ -80,6 +87,7 @@ class Http(HTTPClient):
         self.limiter = limiter or Limiter()
         self.webhooks = WebhookAdapter(base)
         self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._dialling = dialling
 
     async def request(self, route: Route, **options: Any) -> Any:
         """As in the library. A Passage may come along as `trace_request_ctx`. Raises its errors, and RetryLater."""
@@ -90,6 +98,9 @@ class Http(HTTPClient):
         """Open the gateway; another one than Discord's own is also where sessions are resumed."""
         if self.gateway.with_path("/") != DiscordWebSocket.DEFAULT_GATEWAY.with_path("/"):
             url = str(self.gateway.with_query(URL(url).query))
+        await self._hang_up()
+        if self._dialling is not None:
+            await self._dialling()
         self._socket = await super().ws_connect(url, compress=compress)
         return self._socket
 
@@ -105,11 +116,15 @@ class Http(HTTPClient):
     async def close(self) -> None:
         """End what waits, then the gateway's socket, even one that the library did not get to know, and the session."""
         await self.limiter.aclose()
+        await self._hang_up(code=1000)
+        await super().close()
+
+    async def _hang_up(self, code: int = 4000) -> None:
+        """Close the gateway's socket; the library forgets those that broke off before a session began."""
         if self._socket is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_GOODBYE):
-                    await self._socket.close(code=1000)
-        await super().close()
+                    await self._socket.close(code=code)
 
     def _trace(self) -> aiohttp.TraceConfig:
         trace = aiohttp.TraceConfig()
@@ -133,6 +148,12 @@ class Http(HTTPClient):
         if isinstance(passage := trace.trace_request_ctx, Passage):
             passage.out = False
             passage.acted |= not 400 <= end.response.status < 500
+        if end.response.status == 429 and "X-RateLimit-Global" in end.response.headers:
+            # The library holds everything until the request that met the limit has slept. Cancelled meanwhile, it
+            # would never let anything go on.
+            named = end.response.headers.get("Retry-After", "")
+            seconds = float(named) if re.fullmatch(r"\d+(\.\d+)?", named) else _LONGEST_LIMIT
+            asyncio.get_running_loop().call_later(min(seconds, _LONGEST_LIMIT) + _MARGIN, self._global_over.set)
 
 
 def rank_of(route: Route) -> Rank:

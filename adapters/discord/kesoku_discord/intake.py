@@ -35,7 +35,7 @@ def prompt_of(
         address=address,
         principal=principal,
         text=text_of(message, principal, inbox, me),
-        said=wording.said(message, me),
+        said=wording.harmless(wording.said(message, me)),
         attachments=tuple(attachments),
         platform_ids={MESSAGE_ID: str(message.id)},
         reply_to=str(reference.message_id) if is_reply and reference and reference.message_id else None,

@@ -42,7 +42,7 @@ class Lanes:
     def start(self, work: Work) -> None:
         """Do this at once, beside everything else."""
         if not self._closed:
-            self._start(_done(work))
+            self._start(done(work))
 
     async def aclose(self) -> None:
         """Cancel what runs, forget what waits, and wait for the end of it."""
@@ -62,14 +62,15 @@ class Lanes:
         queue = self._lanes[lane]
         try:
             while queue:
-                await _done(queue.popleft())
+                await done(queue.popleft())
         finally:
             del self._lanes[lane]
             if left_out := self._left_out.pop(lane, 0):
                 _log.error("%d events of channel %s were left out", left_out, lane)
 
 
-async def _done(work: Work) -> None:
+async def done(work: Work) -> None:
+    """Do it; what it raises is logged."""
     try:
         await work()
     except Exception:  # noqa: BLE001  one event never ends the bot

@@ -1,7 +1,7 @@
-"""The pace of one bot: at most 45 requests in any second, the important ones first.
+"""The pace of one bot: 4 requests in any tenth of a second, so 40 in any second, the important ones first.
 
-Discord counts 50 in a second over everything that a bot asks, and bans who ignores it. There is a reserve for what is
-under way, and for requests that the library repeats.
+Discord counts 50 in a second over everything that a bot asks, and bans who ignores it. Some are on their way for longer
+than others, so a whole second's worth at once could meet that of the next second; and the library repeats some.
 """
 
 import asyncio
@@ -11,9 +11,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-MOST = 45
-"""Requests in any second."""
-_WINDOW = 1.0
+MOST, WINDOW = 4, 0.1
+"""So many requests in so many seconds."""
 _PATIENCE = 2.0
 """Seconds after which showing that the bot types is not worth a request any more."""
 _TICK = 1e-6
@@ -78,7 +77,7 @@ class Limiter:
 
     def _left(self, now: float) -> float:
         """Seconds until the next request may go."""
-        return self._given[0] + _WINDOW + _TICK - now if len(self._given) == MOST else 0.0
+        return self._given[0] + WINDOW + _TICK - now if len(self._given) == MOST else 0.0
 
     async def _give(self) -> None:
         while self._sift():

@@ -11,10 +11,10 @@ from kesoku.adapter import Draft, Outgoing, Record, Tick, TurnEnd
 from kesoku.render import duration
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.controls import SUBJECT, Act, Control, buttons
-from kesoku_discord.inert import prose
-from kesoku_discord.split import size
+from kesoku_discord.inert import READ, prose
 from kesoku_discord.step import LINE, arguments_shown, call_line, notice_line, thought_line
 from kesoku_discord.tail import tail
+from kesoku_discord.text import size
 
 LIMIT = 1900
 """UTF-16 units of the status: room is left below Discord's limit for whatever is counted otherwise."""
@@ -22,7 +22,6 @@ NEWEST = 8
 """Steps that are shown; what was before is counted."""
 _ANSWER = 900
 """UTF-16 units of the answer that is being written."""
-_READ = 600
 _NOTHING_YET = "💭 …"
 
 
@@ -122,7 +121,7 @@ def _step(record: Record) -> Step | None:
     content = message.content
     match record.kind:
         case "thought" | "notice" if content.text.strip():
-            return Step(key=record.id, kind=record.kind, text=content.text.strip()[:_READ])
+            return Step(key=record.id, kind=record.kind, text=content.text.strip()[:READ])
         case "tool_call":
             shown = arguments_shown(content.arguments)
             return Step(key=record.id, kind="call", text=shown, tool=content.tool, began=message.created_at)

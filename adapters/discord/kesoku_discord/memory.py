@@ -1,10 +1,11 @@
 """Small things that are remembered, in bounded memory."""
 
 import asyncio
+from collections.abc import Collection
 
 from kesoku.adapter import State
 
-_DIRECT, _TOLD = "direct", "thread_told"
+_TOLD = "thread_told"
 _CHANNELS = 500
 _MESSAGES = 4096
 
@@ -25,16 +26,16 @@ class RecentIds:
             del self._known[next(iter(self._known))]
 
 
-class DirectChannels:
-    """Which direct chats there are, over restarts: Discord lists none. The last 500 that began."""
+class Channels:
+    """Channels that Discord does not list, over restarts: direct chats, and threads that it puts away. The last 500."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    def __init__(self, state: State, key: str) -> None:
+        self._state, self._key = state, key
         self._known: list[int] | None = None
         self._turn = asyncio.Lock()
 
     async def all(self) -> list[int]:
-        """Their channel ids."""
+        """Their ids."""
         async with self._turn:
             return list(await self._loaded())
 
@@ -43,13 +44,24 @@ class DirectChannels:
         async with self._turn:
             known = await self._loaded()
             if channel_id not in known:
-                known.append(channel_id)
-                del known[:-_CHANNELS]
-                await self._state.set(_DIRECT, [str(each) for each in known])
+                await self._store([*known, channel_id][-_CHANNELS:])
+
+    async def forget(self, channel_ids: Collection[int]) -> None:
+        """Remember these no longer."""
+        async with self._turn:
+            known = await self._loaded()
+            if not set(channel_ids).isdisjoint(known):
+                await self._store([each for each in known if each not in channel_ids])
+
+    async def _store(self, known: list[int]) -> None:
+        await self._state.set(self._key, [str(each) for each in known])
+        self._known = known
 
     async def _loaded(self) -> list[int]:
         if self._known is None:
-            self._known = [int(each) for each in await self._state.get(_DIRECT) or ()]
+            stored = await self._state.get(self._key)
+            ids = map(snowflake, stored if isinstance(stored, list) else ())
+            self._known = [each for each in ids if each is not None]
         return self._known
 
 
@@ -63,9 +75,16 @@ class OnceADay:
     async def first(self, channel_id: int, day: int) -> bool:
         """Whether this channel was not told on this day yet; it counts as told from now on."""
         async with self._turn:
-            told = dict(await self._state.get(_TOLD) or {})
+            stored = await self._state.get(_TOLD)
+            told = dict(stored) if isinstance(stored, dict) else {}
             if told.pop(str(channel_id), None) == day:
                 return False
             kept = list(told.items())[1 - _CHANNELS :]
             await self._state.set(_TOLD, dict([*kept, (str(channel_id), day)]))
             return True
+
+
+def snowflake(stored: object) -> int | None:
+    """An id as it is stored; None for everything else."""
+    text = str(stored)
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else None

@@ -1,6 +1,5 @@
 """The room for messages: what people write, edit and delete becomes events of the core."""
 
-import asyncio
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +13,8 @@ from kesoku_discord.catch_up import SEEN, CatchUp, store
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.doors import Doors
 from kesoku_discord.heard import Hearing, channel_config
-from kesoku_discord.memory import DirectChannels, OnceADay, RecentIds
+from kesoku_discord.memory import Channels, OnceADay, RecentIds
+from kesoku_discord.place import Places
 from kesoku_discord.teller import Teller
 from kesoku_discord.thread import open_thread, wants_thread
 from kesoku_discord.title import title_of
@@ -35,25 +35,25 @@ class Messages:
         self._chatbot_id, self._config, self._inbox, self._client = chatbot_id, config, inbox, client
         self._watermark = Watermark(horizon=3600 * config.catch_up_hours)
         self._doors = Doors(lambda: getattr(client.ws, "session_id", None))
-        self._hearing = Hearing(config, client)
+        self._places, self._hearing = Places(client), Hearing(config, client)
         self._teller = Teller(chatbot_id, client)
-        self._direct, self._once_a_day = DirectChannels(inbox.state), OnceADay(inbox.state)
+        self._direct, self._threads = Channels(inbox.state, "direct"), Channels(inbox.state, "threads")
+        self._once_a_day = OnceADay(inbox.state)
         self._seen, self._answered = RecentIds(), RecentIds()
-        self._catching_up = asyncio.Lock()
 
     async def ready(self) -> None:
         """A new session: what was missed is read, then what came meanwhile is let in."""
-        async with self._catching_up:
-            await CatchUp(
-                client=self._client,
-                config=self._config,
-                inbox=self._inbox,
-                doors=self._doors,
-                watermark=self._watermark,
-                direct=self._direct,
-                teller=self._teller,
-                reader=self,
-            ).run()
+        await CatchUp(
+            client=self._client,
+            config=self._config,
+            inbox=self._inbox,
+            doors=self._doors,
+            watermark=self._watermark,
+            direct=self._direct,
+            threads=self._threads,
+            teller=self._teller,
+            reader=self,
+        ).run()
 
     def arrived(self, message_id: int) -> None:
         """A message came: the cursor stays below it until it is handled."""
@@ -66,13 +66,14 @@ class Messages:
     async def message(self, message: discord.Message) -> None:
         """Somebody wrote."""
         with self._in_work(message.id):
-            await self._doors.passed(message.channel.id)
-            await self._take(message, catch_up=False)
+            await self._doors.passed(message.channel.id, guild_of(message))
+            await self._places.find(message)
+            await self._take(message)
 
-    async def missed(self, message: discord.Message) -> None:
-        """Somebody wrote while the bot was away."""
+    async def missed(self, message: discord.Message, *, again: bool) -> None:
+        """Somebody wrote while the bot was away, or, most likely, `again` what was handled then."""
         with self._in_work(message.id):
-            await self._take(message, catch_up=True)
+            await self._take(message, catch_up=True, again=again)
 
     async def is_asked(self, message: discord.Message) -> bool:
         """Whether somebody who may talk to the bot did so in this message."""
@@ -85,7 +86,7 @@ class Messages:
 
         What Discord changes itself, such as a preview of a link, is no edit (complaint 110).
         """
-        await self._doors.passed(payload.channel_id)
+        await self._doors.passed(payload.channel_id, payload.guild_id)
         message, me = payload.message, self._client.user
         if me is None or not _is_edit(payload) or message.author.id == me.id:
             return
@@ -104,7 +105,7 @@ class Messages:
 
     async def deleted(self, payload: discord.RawMessageDeleteEvent) -> None:
         """A message was deleted; a prompt that waits is cancelled."""
-        await self._doors.passed(payload.channel_id)
+        await self._doors.passed(payload.channel_id, payload.guild_id)
         address = self._address(self._place(payload.message_id, payload.channel_id))
         await self._inbox.accept([Deleted(key=str(payload.message_id), address=address)])
 
@@ -118,29 +119,36 @@ class Messages:
             self._watermark.failed(message_id)
             raise
 
-    async def _take(self, message: discord.Message, *, catch_up: bool) -> None:
+    async def _take(self, message: discord.Message, *, catch_up: bool = False, again: bool = False) -> None:
         """Handle a message unless it was; either way the cursor may move over it."""
         reason = None if message.id in self._seen else await self._hearing.why(message)
         if reason is not None:
-            await self._hear(message, reason, catch_up=catch_up)
+            await self._hear(message, reason, catch_up=catch_up, again=again)
         self._seen.add(message.id)
+        if catch_up:
+            self._watermark.read(message.id)
+            return
         self._watermark.done(message.id)
         if self._watermark.due():
             await store(self._inbox, self._watermark)
 
-    async def _hear(self, message: discord.Message, reason: Why, *, catch_up: bool = False) -> None:
+    async def _hear(
+        self, message: discord.Message, reason: Why, *, catch_up: bool = False, again: bool = False
+    ) -> None:
         """Take in a message that is meant for the bot."""
         principal = await principal_of(message)
         here = self._address(message.channel.id)
         if not await self._inbox.allowed(principal, here):
-            if reason in _ADDRESSED:
+            if reason in _ADDRESSED and not again:
                 await self._accept(message, principal, here, catch_up=catch_up)
             return
-        if guild_of(message) is None:
-            await self._direct.add(message.channel.id)
         address = await self._thread(message)
         if address is None:
             return
+        if guild_of(message) is None:
+            await self._direct.add(message.channel.id)
+        elif isinstance(message.channel, discord.Thread) or address != here:
+            await self._threads.add(int(address.channel_id))
         files = await attachment.stage(
             attachment.files_of(message),
             address=address,
@@ -177,7 +185,8 @@ class Messages:
         self._watermark.store(cursor)
 
     async def _thread(self, message: discord.Message) -> Address | None:
-        """Where a message is answered; None if that is to be a thread and there is none (complaint 97)."""
+        """Where a message is answered; None if that is to be a thread and there is none (complaint 97), or if the
+        message is gone."""
         channel = message.channel
         if not wants_thread(message, self._config, channel_config(message, self._config)):
             return self._address(channel.id)
@@ -188,6 +197,8 @@ class Messages:
         )
         minutes = self._config.thread_archive_minutes
         opened = await open_thread(message, title, client=self._client, archive_minutes=minutes)
+        if opened is None:
+            return None
         if not opened.failure:
             return self._address(opened.channel_id)
         _log.warning("no thread for message %s in channel %s: %s", message.id, channel.id, opened.failure)

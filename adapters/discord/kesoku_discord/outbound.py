@@ -25,6 +25,8 @@ _NOBODY = {"parse": [], "replied_user": False}
 """Whom a message of the bot may ping: its text comes from a model."""
 _NO_VOICE = frozenset({50013, 50159, 50160, 50161, 50173})
 """Discord does not take it as a voice message; it may still be a file."""
+_NO_REPLY = 160002
+"""A message that refers to another one needs Read Message History; without a reference it goes out."""
 _BACK = 10.0
 """Seconds by which a clock may differ from Discord's, when a message is looked for."""
 _PAGE, _PAGES = 100, 10
@@ -55,14 +57,15 @@ class Outbound:
         """Send one part. `key` is the nonce: the same one again within some minutes gives the message that is there."""
         upload = await upload_of(outgoing)
         payload = _payload(address, outgoing, key)
-        try:
-            sent = await self._post(address, payload, upload)
-        except Refused as error:
-            code = getattr(error.__cause__, "code", None)
-            if upload is None or upload.voice is None or code not in _NO_VOICE:
-                raise
-            sent = await self._post(address, payload, replace(upload, voice=None))
-        return Receipt(platform_ids=(str(sent["id"]),))
+        while True:
+            try:
+                return _receipt(await self._post(address, payload, upload))
+            except Refused as error:  # what can be left out is, once each
+                code = getattr(error.__cause__, "code", None)
+                if upload and upload.voice and code in _NO_VOICE:
+                    upload = replace(upload, voice=None)
+                elif code != _NO_REPLY or payload.pop("message_reference", None) is None:
+                    raise
 
     async def edit(self, address: Address, platform_id: str, outgoing: Outgoing) -> None:
         """Replace the text and the controls of a message."""
@@ -85,7 +88,8 @@ class Outbound:
                 await self._call(_channel_route("POST", "typing", address), _TYPING)
 
     async def find(self, address: Address, outgoing: Outgoing, key: str, since: float) -> Sequence[Receipt]:
-        """Our messages since then (Unix seconds) with this text and these files, the oldest first."""
+        """Our messages since then (Unix seconds) with this text and these files, the oldest first; none where the
+        channel is gone."""
         client = await self._connected()
         me = str(client.user.id) if client.user else ""
         wanted = (outgoing.text.strip(), names(outgoing))
@@ -101,7 +105,12 @@ class Outbound:
 
     async def _history(self, address: Address, after: int) -> list[dict[str, Any]]:
         query = {"after": str(after), "limit": str(_PAGE)}
-        page = await self._call(_channel_route("GET", "messages", address), _FIND, params=query)
+        try:
+            page = await self._call(_channel_route("GET", "messages", address), _FIND, params=query)
+        except Refused as error:
+            if isinstance(error.__cause__, discord.NotFound):
+                return []
+            raise
         return sorted(page, key=lambda each: int(each["id"]))
 
     async def _post(self, address: Address, payload: dict[str, Any], upload: Upload | None) -> dict[str, Any]:

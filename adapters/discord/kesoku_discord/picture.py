@@ -11,8 +11,9 @@ from io import BytesIO
 from itertools import accumulate
 from typing import Any
 
-from kesoku.render import Alignment, Table, Unit, chunk, listed
+from kesoku.render import Alignment, Table, listed
 from kesoku_discord import font
+from kesoku_discord.text import cut
 
 WIDE = 1600
 """Pixels of the widest picture; a table whose columns need less is narrower."""
@@ -75,9 +76,7 @@ def draw(table: Mapping[str, Any]) -> bytes:
 def alternative(table: Mapping[str, Any]) -> str:
     """The table as text, a line a row, as far as it fits into the description of a file."""
     text = "\n".join(listed(Table(header=tuple(table["header"]), rows=tuple(map(tuple, table["rows"])))))
-    if Unit.UTF16.size(text) <= ALTERNATIVE:
-        return text
-    return next(iter(chunk(text, ALTERNATIVE - 1, Unit.UTF16)), "").rstrip() + "…"
+    return cut(text, ALTERNATIVE)
 
 
 def _cells(table: Mapping[str, Any]) -> list[list[str]]:

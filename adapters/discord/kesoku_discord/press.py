@@ -106,7 +106,10 @@ async def _pick(inbox: Inbox, pressed: Press, index: int | None) -> None:
     if not await inbox.allowed(event.principal, event.address):
         await _ask(inbox, pressed, event)  # there is none: the core turns the person away, in its own words
         return
-    channel, message_id, label = pressed.channel, str(pressed.message.id), _label(pressed.message, index)
+    channel, message_id, label = pressed.channel, str(pressed.message.id), dict(_labels(pressed.message)).get(index)
+    if label is None:
+        await pressed.reply.try_to_say(_UNUSED)
+        return
     prompt = Prompt(
         keys=(f"pick:{message_id}",),
         address=event.address,
@@ -141,16 +144,14 @@ def _numbered(label: str, index: int | None) -> str:
     return label if index is None or not label.endswith("…") else f"{index + 1}. {label}"
 
 
-def _label(message: discord.Message, index: int | None) -> str:
-    """What stands on the button, or in the menu, of a choice."""
-    return next((label for number, label in _labels(message) if number == index), "…")
-
-
 def _labels(message: discord.Message) -> Iterator[tuple[int | None, str]]:
-    """The choices that a message offers, by their numbers."""
+    """What stands on the buttons, or in the menus, of the choices that a message offers, by their numbers."""
     for row in message.components:
         for each in getattr(row, "children", ()):
+            control = decode(getattr(each, "custom_id", None) or "")
+            if control is None or control.act is not Act.PICK:
+                continue
             if isinstance(each, discord.SelectMenu):
                 yield from ((int(option.value), option.label) for option in each.options)
-            elif isinstance(each, discord.Button) and (control := decode(each.custom_id or "")):
+            elif isinstance(each, discord.Button):
                 yield control.index, each.label or "…"

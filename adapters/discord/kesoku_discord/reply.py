@@ -7,9 +7,9 @@ from io import BytesIO
 import discord
 
 from kesoku.adapter import DeliveryError
-from kesoku.render import Unit, chunk, to_markdown
 from kesoku_discord.errors import foreign_errors
-from kesoku_discord.manifest import MAX_TEXT
+from kesoku_discord.split import split
+from kesoku_discord.text import sayable
 
 MOST_PARTS = 10
 """Messages that one reply may be; a longer one is a file."""
@@ -49,7 +49,7 @@ class Reply:
     async def say(self, text: str) -> None:
         """Tell the person a text of any length. Raises DeliveryError."""
         self.keep(text)
-        parts = await asyncio.to_thread(_parts, text)
+        parts = await asyncio.to_thread(split, text)
         with foreign_errors():
             await self._send(text, parts)
 
@@ -83,7 +83,8 @@ class Reply:
 
     async def _send(self, text: str, parts: list[str]) -> None:
         if len(parts) > MOST_PARTS:
-            await self._tell("This is long, so it is a file.", discord.File(BytesIO(text.encode()), "answer.md"))
+            file = discord.File(BytesIO(sayable(text).encode()), "answer.md")
+            await self._tell("This is long, so it is a file.", file)
             return
         for part in parts:
             await self._tell(part)
@@ -95,7 +96,3 @@ class Reply:
         else:
             await self._interaction.followup.send(text, files=files, ephemeral=True, allowed_mentions=_NOBODY)
         self.said = True
-
-
-def _parts(text: str) -> list[str]:
-    return chunk(to_markdown(text), MAX_TEXT, Unit.UTF16)

@@ -6,16 +6,14 @@ from collections.abc import Iterator
 
 from kesoku.render import Unit, parts, to_markdown
 from kesoku_discord.manifest import MAX_TEXT
+from kesoku_discord.text import is_blank, sayable, size
 
 _BAR = "||"
 _HIDDEN = re.compile(r"```.*?```|`[^`\n]+`|(?P<hidden>\|\|(?:(?!```).)+?\|\|)", re.DOTALL)
 _LEAD = re.compile(r"[ \t]*+(?:>[ \t>]*+)?+")
 _REST_QUOTED = re.compile(r"^([ \t]*+)>>>[ \t]")
-
-
-def size(text: str) -> int:
-    """How much of Discord's limit a text takes."""
-    return Unit.UTF16.size(text)
+_BLOCK = re.compile(r"\A\s*+(?:(?=(?:#{1,3}|-#|>{1,3}|[-*+])[ \t])|\d{1,9}+(?=[.)][ \t]))")
+"""What stands before the mark of a heading, small print, a quote or a list."""
 
 
 def split(markdown: str, limit: int = MAX_TEXT) -> list[str]:
@@ -23,22 +21,26 @@ def split(markdown: str, limit: int = MAX_TEXT) -> list[str]:
 
     What is cut in two is whole in each part: fences, heads of tables, and spoilers, which stay covered.
     """
-    text = _line_quotes(to_markdown(markdown))
+    text = _line_quotes(to_markdown(sayable(markdown)))
     hidden = [match.span() for match in _HIDDEN.finditer(text) if match["hidden"]]
-    return list(_covered(text, limit - 2 * len(_BAR), hidden) if hidden else _shown(text, limit))
+    room = limit - 2 * len(_BAR) if hidden else limit
+    texts = list(_texts(text, room, hidden))
+    return texts if all(size(each) <= limit for each in texts) else list(_texts(text, room - 1, hidden))
 
 
-def fitted(markdown: str, *, above: str = "", below: str = "") -> list[str]:
+def fitted(markdown: str, *, above: str = "", below: str = "", spare: int = 0) -> list[str]:
     """The same, with a line above the first text or below the last one, for which there is always room.
+
+    `spare` UTF-16 units more are left free in the last text, for what is to stand there later.
 
     A line below an open code block, as what nests too deep to be read may leave it, becomes a text of its own.
     """
     texts = split(markdown)
     if not texts:
         return []
-    room = MAX_TEXT - 1 - max(size(above), size(below))
-    if (above and size(texts[0]) > room) or (below and size(texts[-1]) > room):
-        texts = split(markdown, room)
+    at_top, at_end = (MAX_TEXT - (size(line) + 1 if line else 0) for line in (above, below))
+    if size(texts[0]) > at_top or size(texts[-1]) > at_end - spare:
+        texts = split(markdown, min(at_top, at_end - spare))
     if above:
         texts[0] = f"{above}\n{texts[0]}"
     if below and texts[-1].count("```") % 2:
@@ -48,18 +50,20 @@ def fitted(markdown: str, *, above: str = "", below: str = "") -> list[str]:
     return texts
 
 
-def _shown(text: str, limit: int) -> Iterator[str]:
-    return (part.text for part in parts(text, limit, Unit.UTF16) if not part.blank)
+def _texts(text: str, limit: int, hidden: list[tuple[int, int]]) -> Iterator[str]:
+    """The parts; what the cut did not mean to change is mended.
 
-
-def _covered(text: str, limit: int, hidden: list[tuple[int, int]]) -> Iterator[str]:
-    """The parts of a text with spoilers: one that goes on in the next part is closed here and opened again there."""
+    A spoiler that goes on in the next part is closed here and opened again there, and what stood within a line begins
+    no block at the start of a part, for which it may be one unit longer than the limit.
+    """
     start = 0
     for part in parts(text, limit, Unit.UTF16):
         end = start + len(part.body)
         before, behind = (_BAR if _is_inside(at, hidden) else "" for at in (start, end))
-        if not part.blank:
-            yield part.prefix + before + part.body + behind + part.suffix
+        if not is_blank(part.body):
+            is_inner = start > 0 and text[start - 1] != "\n" and not (part.prefix or before)
+            body = _BLOCK.sub(r"\g<0>\\", part.body) if is_inner else part.body
+            yield part.prefix + before + body + behind + part.suffix
         start = end
 
 

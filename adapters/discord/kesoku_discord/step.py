@@ -1,7 +1,7 @@
 """What a turn does on its way, a line each: `💭 …` and `🛠️ run_shell_command: uv run pytest ⏳`. Pure."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kesoku.adapter import Record
@@ -13,6 +13,7 @@ _NAME = 48
 _VALUE = 300
 _SECONDS = 2
 """Seconds from which on it is told how long something takes."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 def thought_line(text: str) -> str:
@@ -37,7 +38,8 @@ def arguments_shown(arguments: Mapping[str, Any]) -> str:
     """The beginning of what a tool is called with: one text as it is, anything else as `name=value`."""
     if len(arguments) == 1 and isinstance(only := next(iter(arguments.values())), str):
         return only[:_VALUE]
-    return ", ".join(f"{name}={_json(value)}" for name, value in arguments.items())[:_VALUE]
+    named = enumerate(arguments.items())
+    return _beginning(f"{', ' if number else ''}{name[:_VALUE]}={_json(value)}" for number, (name, value) in named)
 
 
 def step_line(record: Record) -> str:
@@ -55,7 +57,17 @@ def step_line(record: Record) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value[:_VALUE] if isinstance(value, str) else value, ensure_ascii=False)
+    return _beginning(_ENCODER.iterencode(value[:_VALUE] if isinstance(value, str) else value))
+
+
+def _beginning(pieces: Iterable[str]) -> str:
+    """What is shown of them; the others are not even made, for a file that is written may be megabytes of lines."""
+    shown = ""
+    for piece in pieces:
+        shown += piece
+        if len(shown) >= _VALUE:
+            break
+    return shown[:_VALUE]
 
 
 def _time(seconds: int) -> str:

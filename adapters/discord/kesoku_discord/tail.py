@@ -3,7 +3,7 @@
 import re
 
 from kesoku.render import to_markdown
-from kesoku_discord.split import size
+from kesoku_discord.text import is_blank, sayable, size
 
 LINES = 15
 """Lines that are shown at most, as they were written."""
@@ -17,8 +17,8 @@ def tail(text: str, room: int) -> str:
 
     A code block that began before the cut is opened again, one that has no end yet is closed.
     """
-    written = text.strip()
-    if not written or room < _LEAST:
+    written = sayable(text).strip()
+    if is_blank(written) or room < _LEAST:
         return ""
     start = max(0, len(written) - room, _newest_lines(written))
     for _ in range(_TRIES):

@@ -11,7 +11,7 @@ from kesoku_discord.config import ChannelConfig, DiscordConfig
 from kesoku_discord.failure import REMOTE, UNSURE
 from kesoku_discord.verdict import verdict_of
 
-_EXISTS, _TOO_MANY, _NO_ACCESS, _NO_PERMISSION = 160004, 160006, 50001, 50013
+_GONE, _EXISTS, _TOO_MANY, _NO_ACCESS, _NO_PERMISSION = 10008, 160004, 160006, 50001, 50013
 _SECONDS = 15.0
 _REASONS = {
     _TOO_MANY: "too many threads are active on this server",
@@ -39,8 +39,11 @@ def wants_thread(message: discord.Message, config: DiscordConfig, channel: Chann
     return config.auto_thread if own is None else own
 
 
-async def open_thread(message: discord.Message, title: str, *, client: discord.Client, archive_minutes: int) -> Opened:
-    """The thread of a message, opened if it has none. Never raises for what Discord says.
+async def open_thread(
+    message: discord.Message, title: str, *, client: discord.Client, archive_minutes: int
+) -> Opened | None:
+    """The thread of a message, opened if it has none; None if the message was deleted meanwhile, and wants no answer.
+    Never raises for what Discord says.
 
     After a failure that leaves open whether there is a thread now, it is looked for before it is tried once more
     (complaint 99).
@@ -62,7 +65,7 @@ async def open_thread(message: discord.Message, title: str, *, client: discord.C
     return Opened(channel_id=message.channel.id, failure="Discord did not open it")
 
 
-async def _create(message: discord.Message, title: str, archive_minutes: int) -> Opened:
+async def _create(message: discord.Message, title: str, archive_minutes: int) -> Opened | None:
     """One try. Raises what leaves open whether it was done."""
     try:
         async with asyncio.timeout(_SECONDS):
@@ -70,6 +73,8 @@ async def _create(message: discord.Message, title: str, archive_minutes: int) ->
     except UNSURE:
         raise
     except discord.HTTPException as error:
+        if error.code == _GONE:
+            return None
         if error.code != _EXISTS:
             return Opened(channel_id=message.channel.id, failure=_reason(error))
     except discord.RateLimited:

@@ -3,19 +3,26 @@
 import asyncio
 import io
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 import discord
 
 from kesoku.adapter import Outgoing, OutgoingFile, Refused
+from kesoku.render import printable_name
+from kesoku_discord import picture
+from kesoku_discord.text import cut
 from kesoku_discord.voice import Voice, voice_of
 
 TABLE = "table.png"
 """What the picture of a table is called."""
-_DESCRIPTION = 1024
+_STEM, _SUFFIX = 100, 20
 _VOICE_TYPE, _TYPE = "audio/ogg", "application/octet-stream"
 _VOICE_FLAG = 1 << 13
+_PEN = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pen")
+"""Draws one table after the other: several at once would be no faster, and would hold up the event loop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +39,7 @@ class Upload:
         """Its entry among the attachments of a message."""
         entry: dict[str, Any] = {"id": 0, "filename": self.name}
         if self.description:
-            entry["description"] = self.description[:_DESCRIPTION]
+            entry["description"] = cut(self.description, picture.ALTERNATIVE)
         if self.voice:
             entry |= {"duration_secs": self.voice.seconds, "waveform": self.voice.waveform}
         return entry
@@ -56,12 +63,12 @@ class Upload:
 
 def names(outgoing: Outgoing) -> list[str]:
     """The names under which the files of a part are found again, as Discord writes them."""
-    return [as_listed(name) for name in [TABLE] * bool(_table(outgoing)) + [file.name for file in outgoing.files]]
+    return [TABLE] * bool(_table(outgoing)) + [as_listed(_name(file)) for file in outgoing.files]
 
 
 def as_listed(name: str) -> str:
-    """A name without what Discord changes in it."""
-    return re.sub(r"[^\w.-]+", "_", name)
+    """A name without what Discord may change in it: all but plain letters and digits."""
+    return re.sub(r"[^A-Za-z0-9]+", "", name)
 
 
 async def upload_of(outgoing: Outgoing) -> Upload | None:
@@ -69,9 +76,8 @@ async def upload_of(outgoing: Outgoing) -> Upload | None:
     if outgoing.files:
         return await asyncio.to_thread(_read, outgoing.files[0], spoken=not outgoing.says)
     if table := _table(outgoing):
-        return Upload(
-            name=TABLE, data=await asyncio.to_thread(_draw, table), description=str(table.get("alternative", ""))
-        )
+        drawn = await asyncio.get_running_loop().run_in_executor(_PEN, _draw, table)
+        return Upload(name=TABLE, data=drawn, description=str(table.get("alternative", "")))
     return None
 
 
@@ -86,12 +92,16 @@ def _read(file: OutgoingFile, *, spoken: bool) -> Upload:
     except OSError as error:
         raise Refused(reason=f"{file.name} cannot be read: {error.strerror}") from error
     voice = voice_of(data) if file.voice and spoken else None
-    return Upload(name=file.name, data=data, description="" if voice else file.description, voice=voice)
+    return Upload(name=_name(file), data=data, description="" if voice else file.description, voice=voice)
+
+
+def _name(file: OutgoingFile) -> str:
+    """Its name, as far as it can stand in the head of a request and is what it seems to be; the ending is kept."""
+    named = PurePath(file.name)
+    return printable_name(named.stem, _STEM) + (printable_name(named.suffix, _SUFFIX) if named.suffix else "")
 
 
 def _draw(table: dict[str, Any]) -> bytes:
-    from kesoku_discord import picture
-
     try:
         return picture.draw(table)
     except (OSError, ValueError) as error:

@@ -26,10 +26,10 @@ class Watermark:
         self._stored = 0
         self._held = True
 
-    def start(self, seen: int) -> None:
-        """Go on from a stored cursor, and stay there until `release`: older messages are being read."""
+    def start(self, seen: int, newest: int = 0) -> None:
+        """Go on from a stored cursor, and stay there until `release`: what was missed is being read, up to `newest`."""
         self._stored, self._held, self._failed = max(seen, 0), True, None
-        self._highest = max(self._highest, self._stored)
+        self._highest = max(self._highest, self._stored, newest)
 
     def release(self) -> None:
         """What was missed has been read: the cursor moves again."""
@@ -44,6 +44,11 @@ class Watermark:
         self._working.discard(message_id)
         self._highest = max(self._highest, message_id)
         return self.cursor()
+
+    def read(self, message_id: int) -> None:
+        """A message is handled that history told. What is younger elsewhere may not have come yet, so the cursor does
+        not follow it beyond what was the newest at the start."""
+        self._working.discard(message_id)
 
     def failed(self, message_id: int) -> None:
         """A message could not be handled: the cursor stays below it, so that it is read again."""

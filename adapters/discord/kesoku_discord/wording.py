@@ -14,17 +14,24 @@ _MARK = re.compile(
     r"<(?:@!?(?P<user>\d{1,20})|@&(?P<role>\d{1,20})|#(?P<channel>\d{1,20})|a?:(?P<emoji>\w{1,64}):\d{1,20}"
     r"|/(?P<command>[^:<>\n]{1,100}):\d{1,20})>"
 )
-_HEADER = re.compile(r"\s*(?:`[^`]*`.*\bat\b\s*`[^`]*`:?|Replying to `[^`]*`:|Forwarded message:)\s*")
+_LEAD = re.compile(r"(?:Replying to `.*`|Forwarded message):")
 
 
 def said(message: discord.Message, me: discord.ClientUser) -> str:
     """The bare text: names in the place of ids, and without the mention of the bot that it begins or ends with."""
-    mine = {f"@{me.id}", f"@!{me.id}"}
+    mine = [f"<@{me.id}>", f"<@!{me.id}>"]
     if message.guild is not None and message.guild.self_role is not None:
-        mine.add(f"@&{message.guild.self_role.id}")
-    mention = "<(?:" + "|".join(map(re.escape, sorted(mine))) + ")>"
-    bare = re.sub(rf"\A(?:\s*{mention}[,:]?)+\s*|(?:\s*{mention})+\s*\Z", "", message.content)
-    return _named(bare, message, me)
+        mine.append(f"<@&{message.guild.self_role.id}>")
+    return _named(_without(message.content, tuple(mine)), message, me)
+
+
+def _without(text: str, mentions: tuple[str, ...]) -> str:
+    """Without these at the beginning, with a comma or a colon behind them, and at the end."""
+    begin = re.match(rf"(?:\s*(?:{'|'.join(mentions)})[,:]?)+\s*", text)
+    text = text[begin.end() :] if begin else text
+    while (shorn := text.rstrip()).endswith(mentions):
+        text = shorn[: shorn.rindex("<")].rstrip()
+    return text
 
 
 def body(message: discord.Message, me: discord.ClientUser) -> str:
@@ -38,7 +45,14 @@ def body(message: discord.Message, me: discord.ClientUser) -> str:
 def harmless(text: str) -> str:
     """The text, with the back-ticks taken out of lines that would look like one of our headers (complaint 112)."""
     lines = text.splitlines(keepends=True)
-    return "".join(line.replace("`", "'") if _HEADER.fullmatch(line) else line for line in lines)
+    return "".join(line.replace("`", "'") if _is_like_ours(line.strip()) else line for line in lines)
+
+
+def _is_like_ours(line: str) -> bool:
+    """Whether it has something in back-ticks at its beginning and at its end, and an `at` between, or leads a quote."""
+    parts = line.removesuffix(":").split("`")
+    is_header = len(parts) >= 5 and not parts[0] and not parts[-1]
+    return bool(_LEAD.fullmatch(line) or (is_header and re.search(r"\bat\b", "`".join(parts[2:-2]))))
 
 
 def _named(text: str, message: discord.Message, me: discord.ClientUser) -> str:

@@ -125,6 +125,8 @@ async def _read_multipart(request: web.Request, seen: Seen) -> None:
 
 def _parsed(raw: bytes) -> Any:
     try:
-        return json.loads(raw)
+        found = json.loads(raw)
+        json.dumps(found, ensure_ascii=False).encode()  # fails for half a character, which Discord does not take
     except ValueError as error:
         raise broken_json() from error
+    return found

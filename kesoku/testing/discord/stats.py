@@ -2,8 +2,9 @@
 
 from collections import Counter, deque
 from collections.abc import Iterable
+from itertools import pairwise
 
-from kesoku.testing.discord.entity import Channel, Json
+from kesoku.testing.discord.entity import Channel, Json, Message
 from kesoku.testing.discord.request import Seen
 from kesoku.testing.discord.route import open_to_all
 from kesoku.testing.discord.server import LoopbackDiscord
@@ -13,8 +14,8 @@ def stats(server: LoopbackDiscord) -> Json:
     """What happened since the start.
 
     `requests` counts by route, `refused` by status; `limited` are the 429 that were earned, `scripted_limits` those
-    that were not. `rate` is the largest number of requests in any second. `doubled` counts messages that a nonce
-    stopped.
+    that were not. `rate` is the largest number of requests in any second, `edit_gap` the shortest time from one
+    form of a message of the bot to its next, None if none was edited. `doubled` counts messages that a nonce stopped.
     """
     refused = Counter(str(each.status) for each in server.requests if each.status and each.status >= 400)
     return {
@@ -23,6 +24,7 @@ def stats(server: LoopbackDiscord) -> Json:
         "limited": server.limited,
         "scripted_limits": server.scripted_limits,
         "rate": rate(server.requests),
+        "edit_gap": edit_gap(each for each in server.world.messages.values() if each.author is server.world.bot),
         "doubled": server.doubled,
         "connections": server.connections,
         "identifies": server.identifies,
@@ -40,6 +42,11 @@ def rate(requests: Iterable[Seen], *, seconds: float = 1.0) -> int:
             window.popleft()
         most = max(most, len(window))
     return most
+
+
+def edit_gap(messages: Iterable[Message]) -> float | None:
+    """The shortest time from one form of a message to its next, in seconds; None if none was edited."""
+    return min((b - a for each in messages for a, b in pairwise((each.at, *each.edited_at))), default=None)
 
 
 def shown(server: LoopbackDiscord, channel: Channel) -> list[Json]:

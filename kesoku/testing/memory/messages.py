@@ -16,6 +16,7 @@ from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.lifecycle import Change, ChangeKind, Load, Serving
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post, Record
+from kesoku.messages.source import UserSource
 from kesoku.testing.memory.table import Tables, conflict
 
 _S = MessageStatus
@@ -177,6 +178,17 @@ class MemoryMessages:
                 and (each.status is _S.PENDING or (each.status is _S.RESPONDED and each.message.type is not _TEXT))
             )
         )
+
+    def last_said(self, address: Address, *, before: int | None = None) -> Record | None:
+        """See the port."""
+        said = self._where(
+            lambda each: (
+                each.address == address
+                and isinstance(each.message.source, UserSource)
+                and (before is None or each.seq < before)
+            )
+        )
+        return max(said, key=lambda each: (self._tables.stored_at[each.id], each.seq), default=None)
 
     def load(self, address: Address, author_id: str | None, *, since: int, until: int, most: int) -> Load:
         """See the port."""

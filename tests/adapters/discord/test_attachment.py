@@ -1,5 +1,6 @@
 """Files that come with a message."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -41,11 +42,18 @@ def attached(*wire: dict[str, Any], **facts: Any) -> list[discord.Attachment]:
 
 
 async def staged(
-    folder: Path, files: list[discord.Attachment], *, limit: int = 1000, intake: IntakePolicy | None = None
+    folder: Path,
+    files: list[discord.Attachment],
+    *,
+    limit: int = 1000,
+    intake: IntakePolicy | None = None,
+    seconds: float = 60.0,
 ) -> tuple[Attachment, ...]:
     """As the core stored them."""
     inbox = alone(folder, intake or IntakePolicy()).inbox
-    return await attachment.stage(files, address=ROOM, inbox=inbox, client=Library().client, limit=limit)
+    return await attachment.stage(
+        files, address=ROOM, inbox=inbox, client=Library().client, limit=limit, seconds=seconds
+    )
 
 
 def content(saved: Attachment) -> bytes:
@@ -94,6 +102,52 @@ async def test_a_failed_download_is_tried_once_more(tmp_path: Path, failures: in
     assert list((tmp_path / "staging").rglob(".partial*")) == []
 
 
+async def test_a_file_is_fetched_as_it_is(tmp_path: Path) -> None:
+    """Text comes packed to whoever says that he unpacks it; nobody wants to read that."""
+
+    async def serve(_: web.Request) -> web.StreamResponse:
+        response = web.Response(body=b"la " * 1000, content_type="text/plain")
+        response.enable_compression()
+        return response
+
+    async with cdn(serve) as url:
+        (saved,) = await staged(tmp_path, attached(file("a.txt", url=f"{url}/a.txt", size=3000)), limit=3000)
+    assert content(saved) == b"la " * 1000
+
+
+async def test_a_file_that_ends_too_early_is_skipped(tmp_path: Path) -> None:
+    """Also where the server does not say how long it is."""
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        response.enable_chunked_encoding()
+        await response.prepare(request)
+        await response.write(b"x" * 50)
+        return response
+
+    async with cdn(serve) as url:
+        (saved,) = await staged(tmp_path, attached(file("a.bin", url=f"{url}/a.bin", size=100)))
+    assert (saved.path, saved.skipped) == (None, "it could not be downloaded (only 50 of 100 bytes came)")
+
+
+async def test_files_that_take_too_long_are_skipped(tmp_path: Path) -> None:
+    """What follows their message in its channel waits for them."""
+    asked: list[str] = []
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        asked.append(request.path)
+        if request.path != "/a.bin":
+            await asyncio.Event().wait()
+        return web.Response(body=b"abc")
+
+    async with cdn(serve) as url:
+        files = attached(*(file(name, url=f"{url}/{name}") for name in ("a.bin", "b.bin", "c.bin")))
+        first, *others = await staged(tmp_path, files, seconds=0.2)
+    assert content(first) == b"abc"
+    assert {each.skipped for each in others} == {"it could not be downloaded (it took too long)"}
+    assert asked == ["/a.bin", "/b.bin"]
+
+
 @pytest.mark.parametrize("status", [403, 404, 302, 500])
 async def test_what_is_not_served_is_skipped(tmp_path: Path, status: int) -> None:
     """A redirect leads nowhere: the server of a message's address does not choose what the bot fetches."""
@@ -140,7 +194,7 @@ async def test_there_are_at_most_ten(tmp_path: Path) -> None:
         return web.Response(body=b"1")
 
     async with cdn(serve) as url:
-        saved = await staged(tmp_path, attached(*(file(f"{n}.txt", url=f"{url}/{n}") for n in range(12))))
+        saved = await staged(tmp_path, attached(*(file(f"{n}.txt", url=f"{url}/{n}", size=1) for n in range(12))))
     assert [each.skipped is None for each in saved] == [True] * 10 + [False] * 2
     assert saved[-1].skipped == "there are more than 10 files in one message"
 

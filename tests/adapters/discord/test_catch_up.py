@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from kesoku.adapter.policy import IntakePolicy
 from kesoku.messages.record import Record
 from kesoku.testing.discord import Broken, Hang, Limited, Refusal, permission, wire
 from kesoku_discord.doors import Doors
-from kesoku_discord.memory import DirectChannels, OnceADay, RecentIds
+from kesoku_discord.memory import Channels, OnceADay, RecentIds
 
 from .message_stage import Stage, alone, holds, stage
 
@@ -209,8 +210,108 @@ async def test_history_is_asked_for_once_more(tmp_path: Path) -> None:
             assert texts(await on.prompts(2)) == ["first", "missed"]
 
 
+async def test_trouble_that_lasts_leaves_the_cursor(tmp_path: Path) -> None:
+    """The next session reads what this one could not, though others went on."""
+    async with stage(tmp_path) as on:
+        other = on.server.channel("other", guild=on.guild)
+        await known(on)
+        await on.server.say(on.room, on.ada, "<@BOT> missed")
+        on.server.script(Broken(503), Broken(503), on=HISTORY, channel=on.room)
+        async with on.running():
+            await on.server.say(other, on.ada, "<@BOT> live")
+            assert texts(await on.prompts(2)) == ["first", "live"]
+        async with on.running():
+            assert texts(await on.prompts(3)) == ["first", "live", "missed"]
+
+
+async def test_an_odd_message_does_not_hide_the_others(tmp_path: Path) -> None:
+    """History holds one that the library cannot read."""
+    async with stage(tmp_path) as on:
+        await known(on)
+        said = [await on.server.say(on.room, on.ada, f"<@BOT> {n}") for n in range(3)]
+        said[1].author = replace(said[1].author, id="nobody")  # type: ignore[arg-type]
+        async with on.running():
+            assert texts(await on.prompts(3)) == ["first", "0", "2"]
+
+
+async def test_a_message_that_cannot_be_handled_does_not_stop_the_others(tmp_path: Path) -> None:
+    """It is read again by the next session; what comes after it is not held up."""
+    async with stage(tmp_path) as on:
+        await known(on)
+        thread = on.server.thread(on.room, "t", from_message=await on.server.say(on.room, on.bob, "<@BOT> 0"))
+        await on.server.say(thread, on.ada, "1")
+        await on.server.say(thread, on.ada, "<@BOT> 2")
+        on.server.script(Broken(503), Broken(503), on="GET /channels/{}/messages/{}")
+        async with on.running():
+            assert texts(await on.prompts(3)) == ["first", "0", "2"]
+        async with on.running():
+            assert texts(await on.prompts(4)) == ["first", "0", "2", "1"]
+
+
+async def test_a_thread_that_was_put_away_meanwhile_is_read_too(tmp_path: Path) -> None:
+    """Discord does not list it; it is asked for as long as there is something new in it."""
+    async with stage(tmp_path) as on:
+        thread = on.server.thread(on.room, "songs", by=on.server.world.bot)
+        band = on.server.role(on.guild, "band")
+        on.server.join(on.guild, on.eve, roles=[band])
+        on.access = Access(allow=(f"role:{band.id}",))
+        async with on.running():
+            await on.server.say(thread, on.eve, "one")
+            await on.prompts(1)
+        await on.server.say(thread, on.eve, "two")
+        on.server.archive(thread)
+        expected = ["one", "two"]
+        for n in range(3):
+            async with on.running():
+                assert texts(await on.prompts(len(expected))) == expected
+                await on.server.say(on.room, on.eve, f"<@BOT> {n}")
+                expected.append(str(n))
+                await on.prompts(len(expected))
+        assert len(on.server.asked("GET /channels/{}")) == 2
+
+
+@pytest.mark.parametrize("stored", ["abc", "", -5, 1.5, [1], {"a": 1}, "9" * 40])
+async def test_a_cursor_that_makes_no_sense_loses_nothing(tmp_path: Path, stored: Any) -> None:
+    """What is known is known, so everything that is young enough is read."""
+    async with stage(tmp_path) as on:
+        await known(on)
+        async with on.running() as bot:
+            await bot.inbox.state.set("seen", stored)
+        missed = await on.server.say(on.room, on.ada, "<@BOT> missed")
+        async with on.running() as bot:
+            assert texts(await on.prompts(2)) == ["first", "missed"]
+            assert await bot.inbox.state.get("seen") == str(missed.id)
+
+
+@pytest.mark.parametrize("stored", [{"a": 1}, "zz", 7, ["x", None, "5"]])
+async def test_what_is_remembered_in_another_form_is_forgotten(tmp_path: Path, stored: Any) -> None:
+    """And stands in the way of nothing."""
+    async with stage(tmp_path) as on:
+        async with on.running() as bot:
+            for key in ("direct", "threads", "thread_told"):
+                await bot.inbox.state.set(key, stored)
+        await on.server.say(on.room, on.ada, "<@BOT> missed")
+        on.server.script(Refusal(403, 50013, "Missing Permissions"), on="POST /channels/{}/messages/{}/threads")
+        async with on.running(auto_thread=True) as bot:
+            assert texts(await on.prompts(1)) == ["missed"]
+            await on.server.say(on.server.direct(on.ada), on.ada, "live")
+            assert texts(await on.prompts(2)) == ["missed", "live"]
+            assert (await bot.inbox.state.get("direct"))[-1] == str(on.server.direct(on.ada).id)
+
+
+async def test_a_stranger_is_told_once(tmp_path: Path) -> None:
+    """A bot that is started again and again does not say it again and again."""
+    async with stage(tmp_path) as on:
+        async with on.running() as bot:
+            await on.server.say(on.room, on.eve, "<@BOT> hi")
+            await on.settled(bot.adapter, 2)  # the hint is the bot's own message
+        for _ in range(2):
+            async with on.running():
+                assert len(on.shown(on.room)) == 1
+
+
 async def test_a_server_that_comes_late_is_read_too(tmp_path: Path) -> None:
-    """Discord has an outage there when the session begins; the cursor waits."""
+    """Discord has an outage there when the session begins; the cursor waits, and what comes live waits, too."""
     async with stage(tmp_path) as on:
         late = on.server.guild("Late")
         on.server.join(late, on.ada)
@@ -233,8 +334,9 @@ async def test_a_server_that_comes_late_is_read_too(tmp_path: Path) -> None:
             assert texts(await on.prompts(1)) == ["missed"]
             seen = await bot.inbox.state.get("seen")
             on.server.world.emit("GUILD_CREATE", wire.guild_create(on.server.world, late), guild=late)
+            await on.server.say(hall, on.ada, "<@BOT> live")
             await holds(lambda: bot.adapter.readies, "all is read")
-            assert texts(await on.prompts(2)) == ["missed", "late"]
+            assert texts(await on.prompts(3)) == ["missed", "late", "live"]
             assert int(await bot.inbox.state.get("seen")) > int(seen)
 
 
@@ -324,11 +426,13 @@ async def test_doors_open_for_one_session() -> None:
     session[0] = "a"
     await doors.open("a", but=[2])
     await waiting
-    shut = asyncio.create_task(doors.passed(2))
-    await asyncio.sleep(0)
-    assert not shut.done()
-    await doors.open_one(2)
-    await shut
+    for door in (2, 3):
+        await doors.open("a", but=[2, 3])
+        shut = asyncio.create_task(doors.passed(*{2: (2,), 3: (4, 3)}[door]))
+        await asyncio.sleep(0)
+        assert not shut.done()
+        await doors.open_one(door)
+        await shut
     session[0] = "b"
     late = asyncio.create_task(doors.passed(1))
     await asyncio.sleep(0)
@@ -341,10 +445,10 @@ async def test_what_is_remembered_is_bounded(tmp_path: Path) -> None:
     """The newest stay."""
     state = alone(tmp_path, IntakePolicy()).inbox.state
     await state.set("direct", [str(n) for n in range(499)])
-    direct = DirectChannels(state)
+    direct = Channels(state, "direct")
     for n in (499, 500, 500, 501):
         await direct.add(n)
-    assert await DirectChannels(state).all() == list(range(2, 502))
+    assert await Channels(state, "direct").all() == list(range(2, 502))
     await state.set("thread_told", {str(n): 1 for n in range(500)})
     told = OnceADay(state)
     assert [await told.first(7, day) for day in (1, 2, 2)] == [False, True, False]

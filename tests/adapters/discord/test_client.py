@@ -4,6 +4,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 import discord
 import pytest
@@ -139,7 +140,7 @@ async def test_a_session_that_is_lost_is_followed_by_a_new_one(server: LoopbackD
 
 
 async def test_between_new_sessions_there_is_a_pause(server: LoopbackDiscord) -> None:
-    async with connected(server, timing=Timing(guilds=0.02, identify=0.1)) as bot:
+    async with connected(server, timing=replace(QUICK, identify=0.1)) as bot:
         loop = asyncio.get_running_loop()
         before = loop.time()
         await server.invalid()
@@ -147,9 +148,37 @@ async def test_between_new_sessions_there_is_a_pause(server: LoopbackDiscord) ->
         assert loop.time() - before >= 0.1
 
 
+async def test_a_connection_that_breaks_before_its_session_begins_one(server: LoopbackDiscord) -> None:
+    """Nothing is there to resume: a bot that tries it nevertheless does so for ever."""
+    left = 2
+
+    async def cut(shard_id: int | None, *, initial: bool = False) -> None:
+        nonlocal left
+        if left:
+            left -= 1
+            await server.drop()
+
+    async with connected(server) as bot:
+        bot.client.before_identify_hook = cut  # type: ignore[method-assign]
+        await server.invalid()
+        await bot.heard.has("ready", "ready")
+        assert (left, server.identifies, server.resumes) == (0, 2, 0)
+
+
+async def test_a_gateway_that_ends_every_connection_is_not_stormed(server: LoopbackDiscord) -> None:
+    async with connected(server, timing=replace(QUICK, dial=0.05)) as bot:
+        loop, ended = asyncio.get_running_loop(), list[float]()
+        while len(ended) < 4:
+            await reaches("a connection", lambda: server.connections)
+            ended.append(loop.time())
+            await server.drop(4000)
+        assert ended[-1] - ended[0] >= 0.1
+        assert bot.heard.events == ["ready"]
+
+
 async def test_a_missing_heartbeat_ack_leads_to_one_reconnect(server: LoopbackDiscord) -> None:
     """Complaint 150."""
-    async with connected(server, timing=Timing(guilds=0.02, heartbeat=0.15)) as bot:
+    async with connected(server, timing=replace(QUICK, heartbeat=0.15)) as bot:
         server.mute_acks()
         await reaches("a new connection", lambda: server.resumes == 1)
         server.mute_acks(muted=False)
@@ -178,7 +207,7 @@ async def test_a_connection_that_stays_away_is_said_and_given_up(
 
 
 async def test_a_connection_that_comes_back_late_is_well_again(server: LoopbackDiscord) -> None:
-    async with connected(server, timing=Timing(guilds=0.02, identify=0.1, patience=0.02)) as bot:
+    async with connected(server, timing=replace(QUICK, identify=0.1, patience=0.02)) as bot:
         await server.invalid()
         await reaches("well again", lambda: len(bot.heard.health) == 3)
         assert [healthy for healthy, _ in bot.heard.health] == [True, False, True]
@@ -231,7 +260,11 @@ async def test_cancelling_closes_quickly_and_leaves_nothing(server: LoopbackDisc
 
 
 async def test_cancelling_while_it_begins_a_new_session_leaves_no_thread(server: LoopbackDiscord) -> None:
-    async with connected(server, timing=Timing(guilds=0.02, identify=60.0)):
+    async def stuck(shard_id: int | None, *, initial: bool = False) -> None:
+        await asyncio.Event().wait()
+
+    async with connected(server) as bot:
+        bot.client.before_identify_hook = stuck  # type: ignore[method-assign]
         beats = _beating()
         await server.invalid()
         await reaches("a new connection", lambda: bool(_beating() - beats))

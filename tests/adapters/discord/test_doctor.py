@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kesoku.adapter import Finding, Severity
-from kesoku.testing.discord import Hang, LoopbackDiscord, Refusal
+from kesoku.testing.discord import Hang, Limited, LoopbackDiscord, Refusal
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.doctor import examine
 from kesoku_discord.permissions import wished
@@ -165,6 +165,20 @@ async def test_trouble_with_one_channel_hides_no_other(server: LoopbackDiscord) 
     assert any("(#two): has" in each.text for each in found)
 
 
+async def test_limits_that_the_bot_has_used_up_are_waited_for(server: LoopbackDiscord) -> None:
+    room = server.channel("room", guild=server.guild("Band"))
+    for route in ("GET /users/@me", CHANNEL, "GET /guilds/{}"):
+        server.script(Limited(0.01), on=route)
+    assert bad(await told(configured(server, channels={str(room.id): {}}))) == []
+
+
+async def test_what_many_channels_have_in_common_is_asked_once(server: LoopbackDiscord) -> None:
+    guild = server.guild("Band")
+    rooms = [server.channel(str(number), guild=guild) for number in range(9)]
+    assert bad(await told(configured(server, channels={str(each.id): {} for each in rooms}))) == []
+    assert len(server.asked("GET /guilds/{}")) == len(server.asked("GET /guilds/{}/members/{}")) == 1
+
+
 @pytest.mark.parametrize(
     ("route", "words"),
     [
@@ -181,11 +195,20 @@ async def test_what_cannot_be_asked_is_said(server: LoopbackDiscord, route: str,
     assert "Discord had trouble of its own" in finding.text
 
 
-@pytest.mark.parametrize("body", [b"[]", b"<html>", b'{"id": 1}'])
-async def test_what_answers_is_not_discord(body: bytes) -> None:
+@pytest.mark.parametrize(
+    ("status", "body", "words"),
+    [
+        (200, b"[]", "what answers is not Discord"),
+        (200, b"<html>", "what answers is not Discord"),
+        (200, b'{"id": 1}', "what answers is not Discord"),
+        (500, b"[]", "Discord refuses the login: Discord had trouble of its own (status 500)"),
+        (429, b'{"retry_after": "soon"}', "what answers is not Discord"),
+    ],
+)
+async def test_what_answers_is_not_discord(status: int, body: bytes, words: str) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        head = f"HTTP/1.1 {status} Odd\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         writer.write(head.encode() + b"Connection: close\r\n\r\n" + body)
         await writer.drain()
         writer.close()
@@ -194,4 +217,4 @@ async def test_what_answers_is_not_discord(body: bytes) -> None:
         port = listening.sockets[0].getsockname()[1]
         facts: dict[str, Any] = {"token": "MTE.hunter2.x", "api_base_url": f"http://127.0.0.1:{port}/api/v10"}
         (finding,) = bad(await told(DiscordConfig.model_validate(facts)))
-    assert finding.text == "what answers is not Discord"
+    assert finding.text == words

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from kesoku import CommandMisused
 from kesoku.adapter import Argument, Choice, CommandSpec
 from kesoku.adapter.access import Access
-from kesoku.testing.discord import LoopbackDiscord, Lost, Refusal
+from kesoku.testing.discord import Hang, LoopbackDiscord, Lost, Refusal
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.waiting import until
 
@@ -155,6 +156,16 @@ async def test_a_command_that_a_stop_cuts_off_is_not_left_without_an_answer(tmp_
         assert given.answers[-1].text.startswith("The bot was stopped while it did this.")
 
 
+@pytest.mark.parametrize("times", [1, 5000])
+async def test_an_answer_of_any_text_is_one_that_discord_takes(tmp_path: Path, times: int) -> None:
+    async with stage(tmp_path, replies(ping=">>> half \ud800\n" * times)) as on:
+        given = await on.server.command("ping", {}, by=on.ada, at=on.room)
+        (filled,) = (await given.answered(2))[1:]
+        assert filled.message is not None
+        told = filled.text if times == 1 else filled.message.attachments[0].data.decode().replace(">>>", ">")
+        assert told.strip() == ("> half \ufffd\n" * times).strip()
+
+
 async def test_a_very_long_answer_is_a_file(tmp_path: Path) -> None:
     text = "word " * 5000
     async with stage(tmp_path, replies(ping=text)) as on:
@@ -182,7 +193,12 @@ async def test_a_stranger_in_a_direct_chat_is_given_a_code(tmp_path: Path) -> No
         given = await on.server.command("ping", {}, by=on.eve, at=on.server.direct(on.eve))
         told = (await given.answered(2))[1]
         assert told.ephemeral
-        assert "kesoku pair" in told.text
+        (code,) = re.findall(r"`kesoku pair ([A-Z]{8})`", told.text)
+        again = await on.server.command("ping", {}, by=on.eve, at=on.server.direct(on.eve))
+        assert code in (await again.answered(2))[1].text, "what only one person sees is gone when Discord restarts"
+        on.runner.inbox.access = Access(deny=(f"user:{on.eve.id}",))
+        denied = await on.server.command("ping", {}, by=on.eve, at=on.server.direct(on.eve))
+        assert (await denied.answered(2))[1].text == "This bot only talks to people whom its owner let in."
 
 
 async def test_who_gives_too_many_commands_is_told_each_time(tmp_path: Path) -> None:
@@ -284,6 +300,20 @@ async def test_what_discord_no_longer_wants_to_offer_stops_nothing(tmp_path: Pat
         with pytest.raises(AssertionError):
             await on.server.complete("pin", "message", "1", by=on.ada, at=on.room, seconds=0.05)
         assert await on.server.complete("pin", "message", "1", by=on.ada, at=on.room) == []
+
+
+async def test_where_discord_hangs_nothing_is_left_that_waits_for_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A completion comes with each letter that somebody types."""
+    caplog.set_level(logging.INFO)
+    async with LoopbackDiscord() as server:
+        on = Stage(server, tmp_path, replies(), MemoryStore(), patience=0.05)
+        async with on.running():
+            server.script(Hang(), on=CALLBACK)
+            with pytest.raises(AssertionError):
+                await server.complete("pin", "message", "1", by=on.ada, at=on.room, seconds=0.01)
+            await becomes(lambda: "did not take what fits behind /pin" in caplog.text, "the end of it")
 
 
 async def test_what_is_found_too_late_is_not_waited_for(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """The status of a running turn."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import repeat
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from kesoku.messages import make
 from kesoku_discord import live
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.controls import rows_of
+from kesoku_discord.step import arguments_shown
 
 from .records import BEGAN, call, golden, placed, result, thought, written
 
@@ -144,6 +147,16 @@ def test_the_end_of_a_long_answer_is_shown_with_its_code_block_open_and_closed()
 def test_a_call_without_arguments_is_its_name(arguments: dict[str, Any]) -> None:
     record = placed(make.tool_call("look", arguments, provider="p", model="m"), id="call-1")
     assert lines(record) == ["🛠️ look ⏳"]
+
+
+def test_of_endless_arguments_only_the_beginning_is_looked_at() -> None:
+    class Lines(list[str]):
+        def __iter__(self) -> Iterator[str]:
+            return repeat("a line")
+
+    shown = arguments_shown({"path": "x.txt", "lines": Lines(["a line"]), "more": Lines(["a line"])})
+    assert shown.startswith('path="x.txt", lines=["a line", "a line", ')
+    assert len(shown) == 300
 
 
 def test_several_arguments_have_names() -> None:

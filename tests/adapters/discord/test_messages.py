@@ -98,23 +98,51 @@ async def test_a_thread_that_was_begun_for_the_bot_is_its_own(tmp_path: Path) ->
         await on.prompts(3)
 
 
-@pytest.mark.parametrize(
-    ("faults", "lookups"),
-    [((Refusal(404, 10008, "Unknown Message"),), 1), ((Broken(503),), 2)],
-)
-async def test_a_thread_whose_beginning_is_not_known_is_not_its_own(
-    tmp_path: Path, faults: tuple[Any, ...], lookups: int
-) -> None:
-    """A refusal is remembered; after trouble it is asked again."""
+async def test_a_thread_whose_beginning_is_gone_is_not_its_own(tmp_path: Path) -> None:
+    """Asked once."""
     async with stage(tmp_path) as on, on.running() as bot:
         asked = await on.server.say(on.room, on.ada, "<@BOT> one")
         thread = on.server.thread(on.room, "t", from_message=asked)
-        on.server.script(*faults, on=LOOK)
+        on.server.script(Refusal(404, 10008, "Unknown Message"), on=LOOK)
         for text in ("two", "three"):
             await on.server.say(thread, on.ada, text)
         await holds(lambda: ear(bot).handled >= 4, "all were handled")
-        assert len(on.server.asked(LOOK)) == lookups
-        assert len(await on.prompts(lookups)) == lookups
+        assert len(on.server.asked(LOOK)) == 1
+        await on.prompts(1)
+
+
+@pytest.mark.parametrize("trouble", [1, 2])
+async def test_trouble_with_looking_up_loses_nothing(tmp_path: Path, trouble: int) -> None:
+    """Asked once more at once, and after that by the next session."""
+    async with stage(tmp_path) as on, on.running() as bot:
+        asked = await on.server.say(on.room, on.ada, "<@BOT> one")
+        thread = on.server.thread(on.room, "t", from_message=asked)
+        on.server.script(*[Broken(503)] * trouble, on=LOOK)
+        await on.server.say(thread, on.ada, "two")
+        await holds(lambda: len(on.server.asked(LOOK)) == 2, "it was looked up")
+        if trouble == 2:
+            on.server.forget_sessions()
+            await on.server.drop()
+            await holds(lambda: ear(bot).readies == 2, "a second session")
+        assert [each.message.rendered.splitlines()[-1] for each in await on.prompts(2)] == ["one", "two"]
+
+
+async def test_a_thread_that_the_library_lacks_is_asked_for(tmp_path: Path) -> None:
+    """A message in it comes before the news that it is open again; whose it is counts, and in which channel."""
+    async with stage(tmp_path) as on:
+        thread = on.server.thread(on.room, "songs", by=on.server.world.bot)
+        on.server.archive(thread)
+        on.access = Access(allow=(f"channel:{on.room.id}",))
+        async with on.running() as bot:
+            thread.archived = False
+            await on.server.say(thread, on.ada, "one")
+            (record,) = await on.prompts(1)
+            assert record.address.channel_id == str(thread.id)
+            on.server.script(Refusal(404, 10003, "Unknown Channel"), on="GET /channels/{}")
+            for text in ("two", "three"):
+                await on.server.say(thread, on.ada, text)
+            await on.settled(ear(bot), 3)
+            assert len(on.server.asked("GET /channels/{}")) == 2
 
 
 async def test_a_stranger_is_told_how_to_get_in_and_nothing_is_kept(tmp_path: Path) -> None:
@@ -229,6 +257,16 @@ async def test_a_deleted_message_is_withdrawn(tmp_path: Path) -> None:
         await on.server.delete(message)
         await on.settled(ear(bot), 2)
         assert await bot.status(record) is MessageStatus.INTERRUPTED
+
+
+async def test_a_message_that_is_gone_before_its_thread_is_opened_is_dropped(tmp_path: Path) -> None:
+    """Nobody is told that there is no thread for it."""
+    async with stage(tmp_path) as on, on.running(auto_thread=True) as bot:
+        on.server.script(Refusal(404, 10008, "Unknown Message"), on="POST /channels/{}/messages/{}/threads")
+        await on.server.delete(await on.server.say(on.room, on.ada, "<@BOT> oh"))
+        await on.settled(ear(bot), 2)
+        assert await on.prompts(0) == []
+        assert on.shown(on.room) == []
 
 
 async def test_a_command_in_a_message_is_read_without_the_mention(tmp_path: Path) -> None:

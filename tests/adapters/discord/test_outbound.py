@@ -14,6 +14,7 @@ from kesoku.adapter import Address, Ambiguous, Button, LoginNeeded, Outgoing, Ou
 from kesoku.testing.discord import Broken, Channel, Flag, Limited, LoopbackDiscord, Lost, Message, Refusal, User
 from kesoku.testing.waiting import until
 from kesoku_discord.outbound import Outbound
+from kesoku_discord.upload import as_listed
 from kesoku_discord.voice import voice_of
 
 from .wire_stage import SECONDS, Bot, connected
@@ -132,8 +133,25 @@ async def test_a_file_with_its_description(stage: Stage, tmp_path: Path) -> None
     data = bytes(range(256)) * 8192  # 2 MiB: more than aiohttp takes as plain bytes
     await stage.send(file(tmp_path, data, description="d" * 2000))
     (attachment,) = stage.said[0].attachments
-    assert (attachment.name, attachment.data, attachment.description) == ("song.txt", data, "d" * 1024)
+    assert (attachment.name, attachment.data, attachment.description) == ("song.txt", data, "d" * 1023 + "…")
     assert stage.said[0].nonce == KEY
+
+
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [
+        ("a\nb.txt", "a b.txt"), ("a\udcff.txt", "a\ufffd.txt"), ("a\0b", "a b"),
+        ("x" * 300 + ".png", "x" * 99 + "….png"),
+        ("song\u202egnp.exe", "songgnp.exe"), ("../a.txt", "a.txt"), ("\u200b", "?"), ("結束 x.png", "結束 x.png"),
+    ],
+)  # fmt: skip
+async def test_a_file_of_any_name_is_sent_and_found_again(stage: Stage, tmp_path: Path, name: str, listed: str) -> None:
+    """What no header of a request holds, or what only seems to be a picture, is not in the name that is sent."""
+    outgoing = file(tmp_path, name=name, description="of \ud800")
+    sent = await stage.send(outgoing)
+    (attachment,) = stage.said[0].attachments
+    assert (as_listed(attachment.name), attachment.description) == (as_listed(listed), "of \ufffd")
+    assert [each.platform_ids for each in await stage.outbound.find(stage.address, outgoing, KEY, 0)] == [(sent,)]
 
 
 async def test_a_file_that_cannot_be_read_is_refused(stage: Stage, tmp_path: Path) -> None:
@@ -331,3 +349,42 @@ async def test_sending_goes_on_while_the_gateway_connects_anew(stage: Stage) -> 
 async def test_an_address_of_another_platform_is_refused(stage: Stage) -> None:
     with pytest.raises(Refused, match="no id of a channel"):
         await stage.outbound.send(Address(chatbot_id="discord", channel_id="spaces/x"), Outgoing(text="hello"), KEY)
+
+
+async def test_an_answer_goes_out_without_its_reference_where_replies_are_not_allowed(stage: Stage) -> None:
+    asked = await stage.server.say(stage.room, stage.ada, "question")
+    stage.server.permit(stage.room, deny=1 << 16)  # Read Message History
+    await stage.send(Outgoing(text="answer", reply_to=str(asked.id)))
+    assert [(each.content, each.reply_to) for each in stage.said] == [("question", None), ("answer", None)]
+
+
+async def test_in_a_channel_that_is_gone_nothing_is_found(stage: Stage) -> None:
+    stage.server.remove(stage.room)
+    assert await stage.outbound.find(stage.address, Outgoing(text="hello"), KEY, time.time()) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ['a"b.txt', "a\r\nX: y.txt", "x" * 300, "../../etc/passwd", "привет.txt", "\ud800.txt", "", ".", "a;b=c.txt"],
+)
+async def test_a_file_is_sent_and_found_whatever_its_name(stage: Stage, tmp_path: Path, name: str) -> None:
+    outgoing = file(tmp_path, name=name)
+    sent = await stage.send(outgoing)
+    found = await stage.outbound.find(stage.address, outgoing, KEY, time.time())
+    assert [each.platform_ids for each in found] == [(sent,)]
+    assert stage.said[0].attachments[0].data == b"data"
+
+
+@pytest.mark.slow  # limits are named in whole seconds
+async def test_who_is_cancelled_in_a_limit_over_all_routes_holds_nobody_up_for_ever(stage: Stage) -> None:
+    """The library lets nothing go on until the one request has slept."""
+    stage.server.script(Limited(0.5, everywhere=True), on="POST /channels/{}/typing")
+    typing = asyncio.create_task(stage.outbound.typing(stage.address, True))
+
+    async def limited() -> bool:
+        return not stage.bot.client.http._global_over.is_set()
+
+    await until(limited, what="the limit", seconds=SECONDS)
+    typing.cancel()
+    await stage.send(Outgoing(text="hello"))
+    assert [each.content for each in stage.said] == ["hello"]

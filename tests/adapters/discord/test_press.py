@@ -213,9 +213,9 @@ async def test_a_choice_too_long_for_its_menu_goes_by_its_number_in_the_text(tmp
         message = await post(on, "1. short\n2. long", pick("short", "long " * 30))
         (menu,) = message.components[0]["components"]
         await on.server.press(message, custom_id=menu["custom_id"], by=on.ada, values=["1"])
-        await on.shown(f"1. short\n2. long\n-# Ada chose: 2. {'long ' * 19}long…")
+        await on.shown(f"1. short\n2. long\n-# Ada chose: 2. {'long ' * 18}long…")
         (prompt,) = await on.prompts()
-        assert prompt.message.text.endswith("\n2. " + "long " * 19 + "long…")
+        assert prompt.message.text.endswith("\n2. " + "long " * 18 + "long…")
 
 
 async def test_what_was_picked_is_answered_as_the_channel_is_configured(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kesoku.adapter import Attachment, Outgoing, Question, Record, RenderContext
 from kesoku.messages import make
 from kesoku.render import Unit
+from kesoku_discord import closing
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.controls import decode, rows_of
 from kesoku_discord.render import render
@@ -29,6 +30,36 @@ WIDE = (
     "| main | what people get when they install it today | everybody who works on it |\n"
     "| next | what they `will` get | **nobody** |"
 )
+DOCUMENT = """# Report
+
+Some **bold** text with `code`, a [link](https://example.org/a_(b)) and a note[^1]; 5 > 3, <@1> and @everyone.
+
+#### Steps
+
+1. First
+   - nested
+     ```sh
+     uv run pytest
+     ```
+   - | Key | Value |
+     |-----|------:|
+     | `a|b` | 結束 |
+2. Second
+
+> Quoted
+> ```py
+> print("x")
+> ```
+
+>>> To the end of the line
+Not quoted
+
+~~~
+<b>$x_1$</b>
+~~~
+
+[^1]: At the end of ||all of it||.
+"""
 LONG = "\n\n".join(f"Paragraph {n}: {'some words that fill a line ' * 9}" for n in range(12))
 FENCED = (
     "Here it is:\n\n```python\n" + "\n".join(f"print({n}, 'a line of code')" for n in range(120)) + "\n```\n\nDone."
@@ -42,6 +73,11 @@ ASKED = Question(
 
 CASES: dict[str, tuple[Record, RenderContext, DiscordConfig]] = {
     "short.md": (answer("Five **passed**."), context(), USUAL),
+    "document.md": (answer(DOCUMENT), context(), USUAL),
+    "spoiler.md": (answer(f"It is ||{'the singer ' * 190}||."), context(), PLAIN),
+    "thought.md": (thought("**Plan**\n\nfirst"), context(), USUAL),
+    "call.md": (call(), context(), USUAL),
+    "result.md": (result(call(), error="exit 1"), context(), USUAL),
     "long.md": (answer(LONG), context(), USUAL),
     "fenced.md": (answer(FENCED), context(), USUAL),
     "header.md": (answer(LONG), context(), DiscordConfig(metrics="header")),
@@ -210,7 +246,14 @@ def test_text_of_any_kind_arrives_whole(text: str) -> None:
     assert "".join(told.split()) == "".join(text.replace("`", "").replace("\u200b", "").split())
 
 
-@pytest.mark.parametrize("text", ["", " \n\t ", "\n\n"])
+def test_a_question_that_was_answered_is_shown_as_in_its_golden_file() -> None:
+    (shown,) = render(*CASES["approval.md"])
+    ends = (("yes", "user:42"), (None, "deadline"), (None, "turn"))
+    golden("approval-closed.md", written(closing.closed(shown, ASKED, answer, by) for answer, by in ends))
+    golden("question-picked.md", written([Outgoing(text=closing.picked("Which one?", "Ada `_x_`", "The **left**"))]))
+
+
+@pytest.mark.parametrize("text", ["", " \n\t ", "\n\n", "\u200b\u2060", "\u3164 \u202e\n\ufeff"])
 def test_a_blank_answer_has_no_part(text: str) -> None:
     assert shown(text, USUAL) == []
     assert render(notice(text), context(), USUAL) == ()
@@ -255,6 +298,13 @@ def test_a_question_with_an_endless_argument_fits() -> None:
     assert sum(part.text.count("x") for part in parts) == 5000
 
 
+def test_there_is_room_for_how_a_question_ended() -> None:
+    for length in range(1750, 2010):
+        asked = Question(id="q", text=f"May I?\n{'x' * length}", choices=("yes", "no"), deadline=1.5)
+        last = render(notice(asked.text, asked), context(asked), USUAL)[-1]
+        assert closing.closed(last, asked, "yes", f"user:{2**63}").text.endswith(f"\n-# ✅ <@{2**63}>: yes")
+
+
 def test_more_choices_than_menus_hold_are_numbered() -> None:
     many = tuple(f"choice {n}" for n in range(126))
     asked = Question(id="q", text="Which?", choices=many)
@@ -266,6 +316,11 @@ def test_more_choices_than_menus_hold_are_numbered() -> None:
         assert "126. choice 125" in parts[-1].text
 
 
+def test_a_heading_without_words_is_shown_as_it_is() -> None:
+    assert [part.text for part in render(answer("####"), context(), PLAIN)] == ["####"]
+    assert shown("[question: #### | a]") == ["####"]
+
+
 def test_a_question_without_choices_is_text() -> None:
     assert render(answer("[question: And now?]"), context(), PLAIN) == (Outgoing(text="And now?", reply_to="42"),)
 
@@ -274,6 +329,23 @@ def test_a_question_without_text_is_not_blank() -> None:
     (part,) = render(answer("[question: | a | b]"), context(), PLAIN)
     assert part.text == "Please choose:"
     assert rows_of(part)
+    assert shown("[question: \u200b | a]") == ["Please choose:"]
+
+
+@pytest.mark.parametrize("blank", ["\u200b", "\u3164", "\ufe0f\u2060"])
+def test_a_choice_that_nobody_sees_has_a_label_all_the_same(blank: str) -> None:
+    for choices in ((blank, "b"), (blank, *map(str, range(30)))):
+        (part,) = render(answer(f"[question: Which? | {' | '.join(choices)}]"), context(), PLAIN)
+        first = rows_of(part)[0]["components"][0]
+        assert first.get("options", [first])[0]["label"] == "…"
+
+
+def test_a_label_is_cut_where_discord_would_count_too_much() -> None:
+    """Emoji are two units each, and no family is torn apart."""
+    (part,) = render(answer(f"[question: Which? | {'👨‍👩‍👧' * 20} | b]"), context(), PLAIN)
+    label = rows_of(part)[0]["components"][0]["options"][0]["label"]
+    assert label == "👨‍👩‍👧" * 12 + "…"
+    assert part.text.startswith("Which?\n1. 👨‍👩‍👧")
 
 
 @pytest.mark.parametrize(

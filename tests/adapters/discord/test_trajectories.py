@@ -104,9 +104,7 @@ async def bot(tmp_path: Path) -> AsyncIterator[Bot]:
         server.join(guild, person)
         file = tmp_path / "config.toml"
         file.write_text(
-            CONFIG.format(
-                folder=tmp_path, token=server.token, person=person.id, channel=channel.id, server=server
-            ),
+            CONFIG.format(folder=tmp_path, token=server.token, person=person.id, channel=channel.id, server=server),
             encoding="utf-8",
         )
         loaded = load(file)
@@ -123,7 +121,7 @@ async def bot(tmp_path: Path) -> AsyncIterator[Bot]:
 
 
 async def test_a_turn_is_shown_while_it_runs_and_answered_once(bot: Bot) -> None:
-    """K-228, K-233, K-235, K-237; 6.1."""
+    """K-155, K-228, K-233, K-235, K-237; 6.1."""
     asked = "think about the history module\nrun sleep 2; echo 5 passed in 0.42s"
     said = await bot.say(asked)
     command = "🛠️ run_shell_command: sleep 2; echo 5 passed in 0.42s"
@@ -167,6 +165,20 @@ async def test_a_result_edits_its_line_in_place(bot: Bot) -> None:
     first, second = (line for line in status.content.splitlines() if "sleep" in line)
     assert first.startswith(both)
     assert second.startswith("🛠️ run_shell_command: sleep 5 ⏳")
+
+
+async def test_an_orderly_stop_still_delivers_the_answer(bot: Bot) -> None:
+    """The connection stays until what the running turn says is out, and its status gone."""
+    said = await bot.say("what is 6 * 7? and then slow 1")
+    await bot.sees(lambda each: bool(each.components), "the status")
+    bot.app.stop()
+
+    async def gone() -> bool:
+        return bot.server.connections == 0
+
+    await until(gone, what="the end of the bot", seconds=PATIENCE)
+    (answer,) = bot.shown()
+    assert (answer.reply_to, "42" in answer.content) == (said.id, True)
 
 
 async def test_a_new_message_interrupts_and_removes_what_was_shown(bot: Bot) -> None:

@@ -90,3 +90,15 @@ def test_it_never_passes_unfinished_work_and_never_goes_back_over_stored(
         for finishing in open_ids:
             assert mark.cursor(finishing) >= mark.cursor()
             assert mark.cursor(finishing) < min(newer - ({finishing} - failed), default=1_000)
+
+
+def test_what_history_tells_does_not_carry_the_cursor_beyond_the_beginning() -> None:
+    """Something older in another channel may not have come yet, because the connection has broken off."""
+    mark = Watermark()
+    mark.start(10, newest=20)
+    for message_id in (15, 30):
+        mark.begin(message_id)
+        mark.read(message_id)
+    mark.release()
+    assert mark.cursor() == 20
+    assert mark.done(30) == 30

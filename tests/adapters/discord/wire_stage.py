@@ -15,7 +15,7 @@ from kesoku_discord.client import Gateway, Timing, serve
 from kesoku_discord.config import DiscordConfig
 
 SECONDS = 5.0
-QUICK = Timing(guilds=0.02, identify=0.0)
+QUICK = Timing(guilds=0.02, identify=0.0, dial=0.0)
 """Nobody waits longer than needed."""
 
 _HOST = "discord.invalid"

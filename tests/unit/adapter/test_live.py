@@ -1,5 +1,6 @@
 """Live statuses, typing and drafts around a turn."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -326,6 +327,20 @@ async def test_drafts_are_folded_into_a_live_status(world: Any) -> None:
         assert world.platform.texts("c") == ["… so far"]
 
 
+async def test_a_status_that_showed_a_draft_alone_is_never_made_blank_after_a_restart(world: Any, quiet: Any) -> None:
+    """Platforms refuse a blank message, and what is refused is not drawn again."""
+    async with world.runner(**BAR, drafts=True) as runner:
+        claim = await turn(world, runner)
+        runner.drafts.publish(claim.prompt.id, claim.prompt.address, step=1, thought="", text="so far")
+        await world.clock.advance(2)
+    async with world.runner(**BAR, drafts=True) as runner:
+        await world.clock.advance(20)
+        assert world.platform.texts("c") == ["… so far"]
+        await runner.say(claim, thought("one"))
+        await world.clock.advance(5)
+        assert world.platform.texts("c") == ["💭 one"]
+
+
 async def test_a_live_column_needs_a_live_platform() -> None:
     import pytest
 
@@ -390,3 +405,97 @@ async def test_a_recovered_turn_goes_on_with_its_status(world: Any, quiet: Any) 
         await world.clock.advance(2)
         assert world.platform.texts("c") == ["💭 one\n💭 two"]
         assert world.platform.ops("typing")[-1]["on"] is True
+
+
+async def test_a_status_outlasts_an_outage_and_goes_once_it_can(world: Any, quiet: Any) -> None:
+    """Complaint 94: five failures are half a minute, and an outage lasts longer."""
+    async with world.runner(**BAR) as runner:
+        claim = await turn(world, runner)
+        await runner.say(claim, thought("one"))
+        await world.clock.advance(2)
+        world.platform.script("edit c", *[Fault(kind="bug")] * 8)
+        world.platform.script("delete c", *[Fault(kind="lost")] * 8)
+        await runner.say(claim, thought("two"))
+        for _ in range(40):
+            await world.clock.advance(10)
+        assert world.platform.texts("c") == ["💭 one\n💭 two"]
+        await runner.finish(claim, "done")
+        for _ in range(40):
+            await world.clock.advance(10)
+        await quiet(runner)
+        assert world.platform.texts("c") == ["done"]
+        assert await live_rows(runner, claim) == []
+
+
+async def test_a_status_that_must_not_be_removed_is_tried_again_by_the_next_process(world: Any, quiet: Any) -> None:
+    """Complaints 6 and 94."""
+    async with world.runner(**BAR) as runner:
+        claim = await turn(world, runner)
+        await runner.say(claim, thought("one"))
+        await world.clock.advance(2)
+        world.platform.script("delete c", Fault(kind="refuse"))
+        await runner.finish(claim, "done")
+        await quiet(runner)
+        assert world.platform.texts("c") == ["💭 one", "done"]
+    async with world.runner(**BAR) as runner:
+        await quiet(runner)
+        assert world.platform.texts("c") == ["done"]
+        assert await live_rows(runner, claim) == []
+
+
+async def test_a_status_left_behind_that_does_not_go_holds_up_no_answer(world: Any, quiet: Any) -> None:
+    """Complaint 94; K-152."""
+    async with world.runner(**BAR) as runner:
+        claim = await turn(world, runner)
+        await runner.say(claim, thought("one"))
+        await world.clock.advance(2)
+    await world.gateway.interrupt(claim.prompt.session_id, by="ada", reason="stopped")
+    world.platform.script("delete c", *[Fault(kind="retry", seconds=100.0)] * 3)
+    async with world.runner(**BAR) as runner:
+        await runner.answer("d", "elsewhere")
+        await settle()
+        await world.clock.advance(1)
+        assert world.platform.texts("d") == ["elsewhere"]
+        assert world.platform.texts("c") == ["💭 one"]
+        for _ in range(4):
+            await world.clock.advance(100)
+        await quiet(runner)
+        assert world.platform.texts("c") == []
+
+
+class Late(RecordingAdapter):
+    """What is on its way arrives, whether or not anybody still waits for it."""
+
+    async def send(self, address: Any, outgoing: Outgoing, key: str) -> Any:
+        return await asyncio.shield(asyncio.ensure_future(super().send(address, outgoing, key)))
+
+
+async def test_a_status_that_arrives_after_the_end_of_its_turn_is_removed(world: Any, quiet: Any) -> None:
+    """Complaint 94."""
+    async with world.runner(**BAR, kind=Late) as runner:
+        claim = await turn(world, runner)
+        world.platform.script("c", Fault(kind="hang"))
+        await runner.say(claim, thought("one"))
+        await settle()
+        await runner.finish(claim, "done")
+        await settle()
+        await world.clock.advance(10)
+        assert world.platform.texts("c") == ["done"]
+        world.platform.release()
+        await quiet(runner)
+        assert [each["op"] for each in world.platform.ops("send", "delete")] == ["send", "send", "delete"]
+        assert world.platform.texts("c") == ["done"]
+        assert await live_rows(runner, claim) == []
+
+
+async def test_a_turn_that_ended_while_the_bot_was_down_gets_no_status(world: Any, quiet: Any) -> None:
+    """Complaint 94; and the key of one that was removed would be used again."""
+    async with world.runner(**BAR) as runner:
+        claim = await turn(world, runner)
+    think = await runner.say(claim, thought("one"))
+    await runner.finish(claim, "done")
+    async with world.runner(**BAR) as runner:
+        await quiet(runner)
+        await world.clock.advance(5)
+        assert [each["text"] for each in world.platform.ops("send")] == ["done"]
+        assert await runner.status(think) is S.DELIVERED

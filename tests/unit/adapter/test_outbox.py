@@ -207,6 +207,21 @@ async def test_equal_texts_are_told_apart_where_no_key_is_kept(world: Any, quiet
         assert await runner.status(second) is S.DELIVERED
 
 
+async def test_where_nobody_may_look_one_blind_retry_is_made(world: Any, quiet: Any) -> None:
+    """N-02: a refused look is not repeated; complaint 6."""
+    async with world.runner(find=True) as runner:
+        world.platform.script("c", LOST)
+        world.platform.script("find c", Fault(kind="refuse"))
+        record = await runner.answer("c", "hello")
+        after = await runner.answer("c", "next")
+        await settle()
+        await world.clock.advance(60)
+        await quiet(runner)
+        assert world.platform.texts("c") == ["hello", "next"]
+        assert (await parts(runner, record))[0].error.startswith(BLIND)
+        assert await runner.status(after) is S.DELIVERED
+
+
 async def test_with_neither_one_blind_retry_is_made_and_recorded(world: Any, quiet: Any) -> None:
     # N-02
     async with world.runner() as runner:

@@ -154,7 +154,22 @@ async def test_a_press_of_a_stranger_is_told_too(world: Any) -> None:
     assert CODE.search(notice.message.text)
 
 
-@pytest.mark.parametrize("damage", [5, {"guests": 5}, {"guests": {"eve": {}}, "codes": {"X": 1, "Y": {"code": "Y"}}}])
+OF_EVE = {"user_id": "eve", "name": "Eve", "channel_id": "eve"}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        5,
+        {"guests": 5},
+        {"guests": {"eve": {}}, "codes": {"X": 1, "Y": {"code": "Y"}}},
+        {
+            "guests": {"eve": {**OF_EVE, "at": "yesterday", "by": "x"}},
+            "codes": {"X": {"code": "X", "until": "1", **OF_EVE}},
+        },
+        {"guests": {"eve": {**OF_EVE, "at": 1, "by": "x", "role": "admin"}}, "codes": ["X"]},
+    ],
+)
 async def test_a_damaged_value_is_as_if_nobody_was_there(world: Any, damage: Any) -> None:
     runner = world.runner(access=Access())
     await world.store.write(lambda tx: tx.state.set(scope_of("recording"), "kesoku:pairing", damage))
@@ -165,7 +180,25 @@ async def test_a_damaged_value_is_as_if_nobody_was_there(world: Any, damage: Any
         [],
         [],
     )
-    assert CODE.search(await ask(runner, by=replace(EVE, user_id="new")))
+    assert not await runner.inbox.allowed(EVE, PRIVATE)
+    assert CODE.search(await ask(runner))
+
+
+async def test_a_clock_that_was_far_ahead_keeps_no_code_good_and_takes_no_place(world: Any) -> None:
+    """A code of next year would be good until then, and twenty of them would leave none for anybody."""
+    ahead = world.clock.now() + round(365 * 86_400 * 1e6)
+    people = [replace(EVE, user_id=f"p{n}") for n in range(MOST)]
+    codes = [new_code() for _ in people]
+
+    def offer(tx: Any) -> None:
+        for person, code in zip(people, codes, strict=True):
+            Pairing(tx, "recording").offer(person, "p", code, ahead)
+
+    await world.store.write(offer)
+    runner = world.runner(access=Access())
+    with pytest.raises(CodeUnknown):
+        await admit(runner, codes[0])
+    assert (await admit(runner, code_in(await ask(runner)))).user_id == "eve"
 
 
 def test_a_code_has_no_letter_that_looks_like_another() -> None:

@@ -1,6 +1,7 @@
 """Questions and approvals, over processes and restarts."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -134,6 +135,19 @@ async def test_a_button_answers_once_and_a_stale_press_is_told_so(world: Any, qu
         assert told.message.rendered == "This button is no longer in use."
         (told,) = await runner.inbox.accept([pressed("forged", key="b4")])
         assert told.message.rendered == "This button is no longer in use."
+
+
+async def test_a_question_is_answered_in_its_channel_and_nowhere_else(world: Any, quiet: Any) -> None:
+    """Who may talk elsewhere only, and forges the id of a button, decides nothing here."""
+    async with world.runner(access=ACCESS, buttons=True) as runner:
+        waiting = ask(world, await running_call(world, runner))
+        await quiet(runner)
+        runner.inbox.access = Access(allow=("channel:elsewhere",))
+        forged = replace(pressed("yes", EVE), address=replace(ROOM, channel_id="elsewhere"))
+        (told,) = await runner.inbox.accept([forged])
+        assert told.message.rendered == "This button is no longer in use."
+        assert not waiting.done()
+        waiting.cancel()
 
 
 async def test_only_an_admin_answers_where_admins_are_asked(world: Any) -> None:

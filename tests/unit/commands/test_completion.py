@@ -9,13 +9,14 @@ import pytest
 
 from kesoku.adapter.command import Choice, Invocation
 from kesoku.adapter.event import Principal
-from kesoku.adapter.pairing import Pairing, new_code
+from kesoku.adapter.pairing import LIFETIME, Pairing, new_code
 from kesoku.commands.mail import Mail
 from kesoku.commands.pair import Pair
 from kesoku.commands.redact import Redact
 from kesoku.commands.registry import Registry
 from kesoku.commands.stop import Stop
 from kesoku.commands.why import Why
+from kesoku.errors import KesokuError, NotPossible
 from kesoku.exchange import Exchange
 from kesoku.messages import make
 from kesoku.messages.record import Address
@@ -82,6 +83,16 @@ async def test_what_was_typed_is_a_number_or_words(typed: str, found: list[str])
     made = table("one", "two")
     await made.talk("first", "second thing")
     assert await values(made, "why", typed) == found
+
+
+async def test_of_a_prompt_its_words_are_offered_and_not_its_header() -> None:
+    """Else all that is read of each is who wrote it and when, and every prompt holds the name of the time zone."""
+    made = table()
+    await made.harness.say("`Ada` <@1> at `2026-12-01 12:00:00 UTC`:\nsecond thing")
+    assert list(await offered(made, "why")) == [Choice(label="#1 Ada: second thing", value="1")]
+    assert await values(made, "why", "utc") == []
+    assert await values(made, "why", "thing") == ["1"]
+    assert (await made.give("/queue")).endswith(": `second thing`")
 
 
 async def test_an_old_message_is_found_by_its_number() -> None:
@@ -162,6 +173,30 @@ async def test_admins_are_offered_the_codes_of_who_waits() -> None:
     assert await made.give(f"/pair {code}", admin=True) == "Eve (`eve`) may talk to this bot now."
     assert await made.give(f"/pair {code}") == "Only an admin of this bot may use /pair."
     assert await values(made, "pair", admin=True) == []
+    with pytest.raises(NotPossible, match="I cannot let anybody in with this: nobody waits with such a code"):
+        await made.give(f"/pair {code}", admin=True)
+
+
+async def test_the_name_of_who_came_too_late_is_no_markup() -> None:
+    made = table()
+    eve, code = Principal(user_id="eve", display_name="[free](https://e.vil)"), new_code()
+    at = made.harness.clock.now()
+    await made.harness.store.write(lambda tx: Pairing(tx, "discord").offer(eve, "dm", code, at))
+    await made.harness.clock.advance(LIFETIME)
+    with pytest.raises(NotPossible) as refused:
+        await made.give(f"/pair {code}", admin=True)
+    assert "the code of `[free](https://e.vil)` has expired" in str(refused.value)
+
+
+async def test_what_was_typed_is_said_again_as_no_markup() -> None:
+    """The reply to a command that was written as a message stands in the channel."""
+    made = table("one")
+    await made.talk("first")
+    link = "[free](https://e.vil)"
+    for given in (f"why {link}", f"branch {link}", f"branch switch {link}", f"relay {link}"):
+        with pytest.raises(KesokuError) as refused:
+            await made.give(f"/{given}", admin=True)
+        assert f"`{link}`" in str(refused.value)
 
 
 async def test_before_anything_was_said_nothing_is_offered() -> None:

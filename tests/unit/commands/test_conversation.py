@@ -101,7 +101,7 @@ async def test_help_says_what_commands_are_about_and_whom_they_are_for(room: Roo
         ({}, "MESSAGE is missing: its number. Usage: `/why MESSAGE [short|long]`."),
         (
             {"message": "1", "form": "loud"},
-            "I know no 'loud' here, only short, long. Usage: `/why MESSAGE [short|long]`.",
+            "I know no `loud` here, only short, long. Usage: `/why MESSAGE [short|long]`.",
         ),
     ],
 )

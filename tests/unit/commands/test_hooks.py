@@ -99,8 +99,8 @@ async def test_retry_makes_what_failed_due_now(desk: Desk) -> None:
 
 MISUSED = {
     "retry": "Which hook? There are ops, log.",
-    "retry nobody": "I know no 'nobody' here, only ops, log",
-    "forget ops": "I know no 'forget' here, only retry",
+    "retry nobody": "I know no `nobody` here, only ops, log",
+    "forget ops": "I know no `forget` here, only retry",
 }
 
 

@@ -90,9 +90,9 @@ async def test_it_says_what_happened_when_and_by_whom() -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (None, "people were asked whether it may run, and have not answered yet"),
+        (None, "people were asked whether it may run, and nobody answered"),
         ("yes", "asked whether it may run, `user:7` answered yes, 1970-01-01 00:00:02 UTC"),
-        ("", "asked whether it may run, `user:7` answered nothing, 1970-01-01 00:00:02 UTC"),
+        ("", "people were asked whether it may run, and nobody answered in time"),
     ],
 )
 async def test_a_call_says_who_allowed_it(answer: str | None, words: str) -> None:

@@ -6,7 +6,7 @@ from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.kinds import message_from_dict
 from kesoku.messages.message import Message
-from kesoku.messages.profile import NONE, Profile, profile_at, profile_of
+from kesoku.messages.profile import NONE, Profile, profile_of
 from kesoku.messages.record import Address, Record
 from kesoku.messages.source import UserSource, source_from_dict
 
@@ -15,19 +15,17 @@ COOK = Profile(model="pro", role="cook")
 
 
 class Session:
-    """A session in memory; `reads` are the sizes that were asked for."""
+    """What was said, in memory."""
 
     def __init__(self, *said: tuple[Message, Address]) -> None:
-        self.reads: list[int] = []
         self.records = [
-            Record(message=message, address=at, session_id="s1", status=MessageStatus.PROCESSED, session_n=n)
+            Record(message=message, address=at, session_id="s1", status=MessageStatus.PROCESSED, seq=n, session_n=n)
             for n, (message, at) in enumerate(said, start=1)
         ]
 
-    def session(self, session_id: str, *, after_n: int = 0, limit: int | None = None) -> list[Record]:
-        assert session_id == "s1"
-        self.reads.append(limit or 0)
-        return self.records[after_n:][:limit]
+    def last_said(self, address: Address, *, before: int | None = None) -> Record | None:
+        said = (each for each in reversed(self.records[: before and before - 1]) if each.address == address)
+        return next((each for each in said if isinstance(each.message.source, UserSource)), None)
 
 
 def asked(profile: Profile = NONE) -> Message:
@@ -57,7 +55,6 @@ def test_an_edited_or_repeated_prompt_asks_for_the_same() -> None:
 def test_a_person_decides_even_by_asking_for_nothing() -> None:
     said = Session((asked(COOK), HERE), (asked(), HERE))
     assert profile_of(said.records[1], said) == NONE
-    assert said.reads == []
 
 
 @pytest.mark.parametrize(
@@ -67,11 +64,3 @@ def test_what_nobody_said_is_as_the_last_words_of_a_person_in_its_channel(opener
     said = Session((asked(), HERE), (asked(COOK), HERE), (asked(), THERE), (opener, HERE), (asked(), HERE))
     assert profile_of(said.records[3], said) == COOK
     assert profile_of(Session((opener, HERE)).records[0], said) == NONE
-
-
-def test_first_a_few_messages_are_read_then_some_more() -> None:
-    long = [(make.notice("x"), HERE)] * 100
-    said = Session((asked(COOK), HERE), *long)
-    assert profile_at(HERE, said, "s1", len(said.records) + 1) == COOK
-    assert said.reads == [16, 101]
-    assert profile_at(THERE, said, "s1", 1) == NONE

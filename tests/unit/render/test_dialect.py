@@ -173,3 +173,11 @@ def test_text_nested_beyond_reason_is_kept(render: Callable[[str], str]) -> None
     rendered = render(">" * 500 + " deep <users/all>")
     assert "deep" in rendered
     assert render is not to_chat or "<users" not in rendered
+
+
+def test_a_table_that_begins_on_the_line_of_its_list_mark_has_its_own_columns() -> None:
+    for mark in ("- ", "1. ", "> - ", "- - "):
+        rest = re.sub(r"[^>]", " ", mark)
+        table = f"{mark}| a | b |\n{rest}|---|---|\n{rest}| `x|y` | 2 |"
+        drawn = ("```", "a   | b", "----+--", "x|y | 2", "```")
+        assert to_markdown(table) == "\n".join(f"{rest if number else mark}{line}" for number, line in enumerate(drawn))

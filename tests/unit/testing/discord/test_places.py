@@ -61,11 +61,12 @@ async def test_bodies_are_json_of_the_right_kind(server: LoopbackDiscord, band: 
     async with httpx.AsyncClient(trust_env=False, headers=authorization) as http:
         text = await http.post(url, content=b'{"content": "x"}', headers={"Content-Type": "text/plain"})
         broken = await http.post(url, content=b"{", headers={"Content-Type": "application/json"})
+        half = await http.post(url, content=rb'{"content": "\ud800"}', headers={"Content-Type": "application/json"})
         form = await http.post(url, files=[("other", ("a", b"x"))])
         bare = await http.post(url, files=[("files[0]", ("a", b"x"))])
         listed = await http.post(url, json=[])
-    told = [(each.status_code, each.json()["code"]) for each in (text, broken, form, bare, listed)]
-    assert told == [(400, 50109), (400, 50109), (400, 50035), (400, 50035), (400, 50035)]
+    told = [(each.status_code, each.json()["code"]) for each in (text, broken, half, form, bare, listed)]
+    assert told == [(400, 50109), (400, 50109), (400, 50109), (400, 50035), (400, 50035), (400, 50035)]
     assert (await hand("GET", "/channels/general")).json()["code"] == 50035
 
 
