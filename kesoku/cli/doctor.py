@@ -6,12 +6,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from kesoku import plugins
 from kesoku.adapter.manifest import Manifest
+from kesoku.adapter.pairing import Pairing
 from kesoku.app import Place, hook_check
 from kesoku.app.budget import budget
 from kesoku.app.model import DEFAULT, create, manifest_of, may_answer
@@ -21,7 +22,7 @@ from kesoku.cli.exit import Exit
 from kesoku.config import Config, Loaded, load
 from kesoku.config.naming import models_of
 from kesoku.errors import ConfigError, ConfigInvalid, KesokuError, ModelError, ModelKeyMissing, PluginError
-from kesoku.ports import Finding, Severity
+from kesoku.ports import Finding, Severity, Transaction
 from kesoku.render.mask import Mask
 from kesoku.store import Gauge, SqlStore, driver, is_safe
 
@@ -43,12 +44,13 @@ async def _examine(options: argparse.Namespace) -> tuple[list[Finding], frozense
     loaded, findings = _config(options)
     if loaded is None:
         return findings, frozenset()
-    findings += await _database(loaded.config)
+    about_store, paired = await _database(loaded.config)
+    findings += about_store
     findings += _tools(loaded)
     findings += await _models(loaded.config, online=not options.offline)
     findings += _prices(loaded)
     for name, entry in loaded.config.adapters.items():
-        findings += await _adapter(name, entry.type, entry.settings)
+        findings += await _adapter(name, entry.type, entry.settings, is_paired=name in paired)
     findings += await hook_check.examine(loaded, Place.of(loaded.config, os.environ).database)
     return findings, loaded.secrets
 
@@ -66,29 +68,36 @@ def _config(options: argparse.Namespace) -> tuple[Loaded | None, list[Finding]]:
     return loaded, [*odd, _ok("config", where)]
 
 
-async def _database(config: Config) -> list[Finding]:
+async def _database(config: Config) -> tuple[list[Finding], frozenset[str]]:
+    """The findings, and the names of the bots to which somebody was let in by pairing."""
+    nobody = frozenset[str]()
     place = Place.of(config, os.environ)
     findings = [_sqlite()]
     if not place.database.exists():
         ground = next(each for each in place.database.parents if each.exists())
         if not ground.is_dir() or not os.access(ground, os.W_OK | os.X_OK):
             text = f"{place.database} cannot be made: {ground} takes no new files"
-            return [*findings, _error("database", text, "make that folder writable, or set store.path")]
+            return [*findings, _error("database", text, "make that folder writable, or set store.path")], nobody
         text = f"{place.database} will be made at the first start"
-        return [*findings, _ok("database", text)]
+        return [*findings, _ok("database", text)], nobody
     try:
         store = await SqlStore.open(place.database, patience=config.store.busy_seconds)
         try:
             problems = await store.check()
             load = [] if problems else [_load(await store.gauge())]
+            paired = nobody if problems else await store.read(lambda tx: _paired(tx, config.adapters))
         finally:
             await store.aclose()
     except KesokuError as error:
-        return [*findings, _error("database", str(error))]
+        return [*findings, _error("database", str(error))], nobody
     if problems:
         fix = "restore a backup, or move the file away to begin anew"
-        return [*findings, _error("database", f"{place.database}: {problems[0]}", fix)]
-    return [*findings, _ok("database", str(place.database)), *load]
+        return [*findings, _error("database", f"{place.database}: {problems[0]}", fix)], nobody
+    return [*findings, _ok("database", str(place.database)), *load], paired
+
+
+def _paired(tx: Transaction, bots: Iterable[str]) -> frozenset[str]:
+    return frozenset(bot for bot in bots if Pairing(tx, bot).guests())
 
 
 def _load(gauge: Gauge) -> Finding:
@@ -183,15 +192,16 @@ def _prices(loaded: Loaded) -> list[Finding]:
     return [_ok("prices", ", ".join(config.prices))] if config.prices else []
 
 
-async def _adapter(name: str, kind: str, settings: Any) -> Sequence[Finding]:
+async def _adapter(name: str, kind: str, settings: Any, *, is_paired: bool) -> Sequence[Finding]:
     check = f"adapters.{name}"
     try:
         manifest = plugins.find_instance(plugins.ADAPTERS, kind, Manifest)
     except PluginError as error:
         return [_error(check, str(error), "install what it needs")]
     found = await _asked(check, manifest.doctor(name, settings))
-    if not manifest.capabilities.local and not settings.allow and not settings.admins:
-        text, fix = "nobody may talk to it", f'add for example allow = ["user:ID"] to [{check}]'
+    if not (manifest.capabilities.local or settings.allow or settings.admins or is_paired):
+        text = "nobody may talk to it yet; whoever writes to it directly is given a code for `kesoku pair`"
+        fix = f'pair, or add for example allow = ["user:ID"] to [{check}]'
         found = [*found, Finding(check=check, severity=Severity.WARNING, text=text, fix=fix)]
     return found or [_ok(check, manifest.title)]
 

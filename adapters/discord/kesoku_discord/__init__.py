@@ -1,0 +1,6 @@
+"""The Discord adapter. `manifest.py` and `config.py` load no SDK; `adapter.py` wires the rooms.
+
+`wire` is the line to Discord, `inbound` what people write, `interaction` what they press and command, `drawing` how
+things look. `doctor.py` looks for what is missing, with `permissions.py` and `login.py`; `people.py` says who people
+are.
+"""

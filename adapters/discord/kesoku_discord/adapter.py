@@ -21,14 +21,14 @@ from kesoku.adapter import (
     Tick,
     TurnEnd,
 )
-from kesoku_discord import closing, live
-from kesoku_discord.client import Gateway, serve
 from kesoku_discord.config import DiscordConfig
-from kesoku_discord.interactions import Interactions
+from kesoku_discord.drawing import closing, live
+from kesoku_discord.drawing.render import render
+from kesoku_discord.inbound.messages import Messages
+from kesoku_discord.interaction.interactions import Interactions
 from kesoku_discord.login import token_of
-from kesoku_discord.messages import Messages
-from kesoku_discord.outbound import Outbound
-from kesoku_discord.render import render
+from kesoku_discord.wire.client import Gateway, serve
+from kesoku_discord.wire.outbound import Outbound
 
 
 class DiscordAdapter:

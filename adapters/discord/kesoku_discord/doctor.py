@@ -11,7 +11,7 @@ from kesoku.adapter import Finding, LoginNeeded, Severity
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.login import proxy_of, shown, token_of
 from kesoku_discord.permissions import effective, invite, missing, needed, optional, whole, wished
-from kesoku_discord.verdict import INTENT, NEW_TOKEN, verdict_of
+from kesoku_discord.wire.verdict import INTENT, NEW_TOKEN, verdict_of
 
 _SECONDS = 10.0
 """How long all of it may take."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from kesoku.adapter import Adapter, Address, Capabilities, Finding, Manifest, Pace, Presentation, Visibility
 from kesoku.render import Unit
 from kesoku_discord.config import DiscordConfig
+from kesoku_discord.limits import MAX_FILE, MAX_TEXT
 
 VISIBILITY = Visibility(
     user_text=Presentation.SHOWN,
@@ -15,10 +16,6 @@ VISIBILITY = Visibility(
     notice=Presentation.LIVE,
 )
 """The Discord column of seed 004 section 5.3: replies are messages, the rest is in the status of the turn."""
-MAX_TEXT = 2000
-"""Characters of one message, counted as UTF-16 units to be on the safe side."""
-MAX_FILE = 10 * 1024 * 1024
-"""Bytes of one file where nobody pays for more."""
 
 
 def pace(address: Address) -> Pace:

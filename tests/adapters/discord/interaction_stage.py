@@ -46,12 +46,12 @@ from kesoku.testing.fakes import FakePresence
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import ScriptedModel
 from kesoku.testing.waiting import until
-from kesoku_discord import closing
-from kesoku_discord.client import Gateway, Timing, serve
 from kesoku_discord.config import DiscordConfig
-from kesoku_discord.controls import rows_of
-from kesoku_discord.interactions import Interactions
+from kesoku_discord.drawing import closing
+from kesoku_discord.drawing.controls import rows_of
+from kesoku_discord.interaction.interactions import Interactions
 from kesoku_discord.manifest import MANIFEST, VISIBILITY
+from kesoku_discord.wire.client import Gateway, Timing, serve
 
 SECONDS = 5.0
 NOTICES = replace(

@@ -18,10 +18,10 @@ from kesoku.testing.discord import Channel, LoopbackDiscord, Message
 from kesoku.testing.fakes import FakePresence
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.waiting import until
-from kesoku_discord.client import Gateway, Timing, serve
 from kesoku_discord.config import DiscordConfig
+from kesoku_discord.inbound.messages import Messages
 from kesoku_discord.manifest import MANIFEST, VISIBILITY
-from kesoku_discord.messages import Messages
+from kesoku_discord.wire.client import Gateway, Timing, serve
 
 SECONDS = 5.0
 PLAIN = replace(

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from kesoku.adapter import Address, Attachment
 from kesoku.adapter.policy import IntakePolicy
-from kesoku_discord import attachment
+from kesoku_discord.inbound import attachment
 
 from .made import Library, file
 from .message_stage import alone, stage

@@ -13,8 +13,9 @@ from kesoku.adapter.access import Access
 from kesoku.adapter.policy import IntakePolicy
 from kesoku.messages.record import Record
 from kesoku.testing.discord import Broken, Hang, Limited, Refusal, permission, wire
-from kesoku_discord.doors import Doors
-from kesoku_discord.memory import Channels, OnceADay, RecentIds
+from kesoku.testing.waiting import until
+from kesoku_discord.inbound.doors import Doors
+from kesoku_discord.inbound.memory import Channels, OnceADay, RecentIds
 
 from .message_stage import Stage, alone, holds, stage
 
@@ -392,13 +393,29 @@ async def test_who_has_a_role_is_known_though_history_does_not_tell(tmp_path: Pa
         assert len(on.server.asked(MEMBER)) == 2
 
 
-@pytest.mark.parametrize("fault", [Refusal(404, 10007, "Unknown Member"), Broken(503)])
-async def test_who_cannot_be_looked_up_has_no_role(tmp_path: Path, fault: Any) -> None:
-    """Somebody left the server, or Discord has trouble: what goes by the id of the person still holds."""
+async def test_who_has_left_the_server_has_no_role(tmp_path: Path) -> None:
+    """What goes by the id of the person still holds."""
     async with stage(tmp_path) as on:
         await known(on)
         await on.server.say(on.room, on.ada, "<@BOT> missed")
-        on.server.script(fault, on=MEMBER)
+        on.server.script(Refusal(404, 10007, "Unknown Member"), on=MEMBER)
+        async with on.running():
+            (_, record) = await on.prompts(2)
+            assert record.message.author == "Ada"
+
+
+async def test_whose_roles_nobody_knows_is_heard_later(tmp_path: Path) -> None:
+    """Without roles neither `allow` nor `deny` would hold."""
+    async with stage(tmp_path) as on:
+        await known(on)
+        await on.server.say(on.room, on.ada, "<@BOT> missed")
+        on.server.script(Broken(503), on=MEMBER)
+
+        async def asked() -> bool:
+            return len(on.server.asked(MEMBER)) == 1
+
+        async with on.running():
+            await until(asked, what="the roles are asked for", seconds=5)
         async with on.running():
             (_, record) = await on.prompts(2)
             assert record.message.author == "Ada"

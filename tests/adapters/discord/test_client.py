@@ -13,8 +13,8 @@ from discord.gateway import KeepAliveHandler
 from kesoku.adapter import LoginNeeded
 from kesoku.testing.discord import Broken, Channel, LoopbackDiscord, User
 from kesoku.testing.waiting import until
-from kesoku_discord.client import INTENTS, Timing, _ended
-from kesoku_discord.lanes import Lanes
+from kesoku_discord.wire.client import INTENTS, Timing, _ended
+from kesoku_discord.wire.lanes import Lanes
 
 from .wire_stage import OUTSIDE, QUICK, SECONDS, Bot, configured, connected, proxy_to, started
 

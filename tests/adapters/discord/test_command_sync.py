@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kesoku.adapter import Argument, CommandSpec
-from kesoku_discord.command_sync import arguments_of, commands_of, fingerprint, payload
+from kesoku_discord.interaction.command_sync import arguments_of, commands_of, fingerprint, payload
 
 NAME = re.compile(r"[-_\w]{1,32}")
 

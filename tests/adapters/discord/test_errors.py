@@ -12,10 +12,10 @@ from aiohttp import client_exceptions
 from aiohttp.client_reqrep import ConnectionKey
 
 from kesoku.adapter import Ambiguous, DeliveryError, Hold, LoginNeeded, Refused, RetryLater
-from kesoku_discord.errors import FOREIGN, foreign_errors, translate
-from kesoku_discord.http import Passage
-from kesoku_discord.limiter import Rank
-from kesoku_discord.verdict import CLOSES, CODES, STATUSES, Outcome, verdict_of
+from kesoku_discord.wire.errors import FOREIGN, foreign_errors, translate
+from kesoku_discord.wire.http import Passage
+from kesoku_discord.wire.limiter import Rank
+from kesoku_discord.wire.verdict import CLOSES, CODES, STATUSES, Outcome, verdict_of
 
 KINDS: dict[Outcome, type[DeliveryError]] = {
     Outcome.LATER: RetryLater,

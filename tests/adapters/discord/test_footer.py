@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kesoku_discord.footer import footer
+from kesoku_discord.drawing.footer import footer
 
 from .records import METRICS, answer
 

@@ -13,9 +13,9 @@ from kesoku.testing.clock import VirtualClock
 from kesoku.testing.discord import LoopbackDiscord
 from kesoku.testing.waiting import until
 from kesoku_discord.config import DiscordConfig
-from kesoku_discord.http import Http, rank_of
-from kesoku_discord.limiter import MOST, WINDOW, Limiter, Rank
 from kesoku_discord.login import proxy_of, shown, token_of
+from kesoku_discord.wire.http import Http, rank_of
+from kesoku_discord.wire.limiter import MOST, WINDOW, Limiter, Rank
 
 from .wire_stage import OUTSIDE, SECONDS, connected, proxy_to
 

@@ -15,9 +15,9 @@ from kesoku.adapter import Address, Principal
 from kesoku.adapter.policy import IntakePolicy
 from kesoku.messages.enums import MessageStatus
 from kesoku.render import header
-from kesoku_discord import intake, wording
-from kesoku_discord.author import principal_of
 from kesoku_discord.config import ChannelConfig
+from kesoku_discord.inbound import intake, wording
+from kesoku_discord.inbound.author import author_of
 
 from .made import (
     ADA,
@@ -49,7 +49,7 @@ def library() -> Library:
 async def test_who_wrote_it(library: Library) -> None:
     """K-114: the name that is shown on this server; roles, server and channel by id."""
     facts: dict[str, Any] = {"member": member(nick="Chii", roles=[str(ADMINS)]), "channel_id": str(THREAD)}
-    person = await principal_of(library.message(name="chii99", **facts))
+    person = await author_of(library.message(name="chii99", **facts))
     assert person == Principal(
         user_id=str(ADA),
         display_name="Chii",
@@ -61,14 +61,14 @@ async def test_who_wrote_it(library: Library) -> None:
 
 async def test_who_wrote_directly(library: Library) -> None:
     """The name that is shown everywhere; no server."""
-    person = await principal_of(library.message(name="Chii", direct=True, channel_id="77"))
+    person = await author_of(library.message(name="Chii", direct=True, channel_id="77"))
     assert person == Principal(user_id=str(ADA), display_name="Chii", direct=True, within=frozenset({"77"}))
 
 
 @pytest.mark.parametrize("facts", [{"webhook_id": "7"}, {"author": user(BOB, "Bot", bot=True)}])
 async def test_machines_are_marked(library: Library, facts: dict[str, Any]) -> None:
     """Other bots, and webhooks, which have no bot flag everywhere."""
-    assert (await principal_of(library.message(**facts))).is_bot
+    assert (await author_of(library.message(**facts))).is_bot
 
 
 @pytest.mark.parametrize(

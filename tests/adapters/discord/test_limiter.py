@@ -3,7 +3,7 @@
 import asyncio
 
 from kesoku.testing.clock import VirtualClock, settle
-from kesoku_discord.limiter import MOST, WINDOW, Limiter, Rank
+from kesoku_discord.wire.limiter import MOST, WINDOW, Limiter, Rank
 
 SECOND = round(MOST / WINDOW)
 """Requests of a full second."""

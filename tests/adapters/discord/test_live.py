@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from kesoku.adapter import Draft, Outgoing, Record, Tick, TurnEnd
 from kesoku.messages import make
-from kesoku_discord import live
 from kesoku_discord.config import DiscordConfig
-from kesoku_discord.controls import rows_of
-from kesoku_discord.step import arguments_shown
+from kesoku_discord.drawing import live
+from kesoku_discord.drawing.controls import rows_of
+from kesoku_discord.drawing.step import arguments_shown
 
 from .records import BEGAN, call, golden, placed, result, thought, written
 

@@ -13,9 +13,9 @@ import pytest
 from kesoku.adapter import Address, Ambiguous, Button, LoginNeeded, Outgoing, OutgoingFile, Refused, RetryLater
 from kesoku.testing.discord import Broken, Channel, Flag, Limited, LoopbackDiscord, Lost, Message, Refusal, User
 from kesoku.testing.waiting import until
-from kesoku_discord.outbound import Outbound
-from kesoku_discord.upload import as_listed
-from kesoku_discord.voice import voice_of
+from kesoku_discord.wire.outbound import Outbound
+from kesoku_discord.wire.upload import as_listed
+from kesoku_discord.wire.voice import voice_of
 
 from .wire_stage import SECONDS, Bot, connected
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from kesoku_discord import font, picture
+from kesoku_discord.drawing import font, picture
 
 
 def table(

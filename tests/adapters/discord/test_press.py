@@ -20,9 +20,9 @@ from kesoku.render import Unit
 from kesoku.testing.discord import LoopbackDiscord, Refusal
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.waiting import until
-from kesoku_discord import closing
-from kesoku_discord.controls import Act, Control, buttons, choices
-from kesoku_discord.press import COMMANDS
+from kesoku_discord.drawing import closing
+from kesoku_discord.drawing.controls import Act, Control, buttons, choices
+from kesoku_discord.interaction.press import COMMANDS
 
 from .interaction_stage import SECONDS, Commands, Stage, holds, product, stage
 

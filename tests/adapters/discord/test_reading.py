@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kesoku.testing.discord import Message, wire_message
-from kesoku_discord import wording
-from kesoku_discord.reading import message_of
+from kesoku_discord.inbound import wording
+from kesoku_discord.wire.reading import message_of
 
 from .made import BOB, MESSAGE, Library, facts_on_the_wire, replying
 from .message_stage import Stage, stage

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from kesoku.adapter import Attachment, Outgoing, Question, Record, RenderContext
 from kesoku.messages import make
 from kesoku.render import Unit
-from kesoku_discord import closing
 from kesoku_discord.config import DiscordConfig
-from kesoku_discord.controls import decode, rows_of
-from kesoku_discord.render import render
-from kesoku_discord.split import fitted
-from kesoku_discord.tables import READABLE
+from kesoku_discord.drawing import closing
+from kesoku_discord.drawing.controls import decode, rows_of
+from kesoku_discord.drawing.render import render
+from kesoku_discord.drawing.split import fitted
+from kesoku_discord.drawing.tables import READABLE
 
 from .records import METRICS, answer, call, context, golden, notice, placed, result, thought, written
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from kesoku.adapter import Address, Outgoing, Question, RenderContext
 from kesoku.testing.discord import LoopbackDiscord
-from kesoku_discord import live
 from kesoku_discord.config import DiscordConfig
-from kesoku_discord.outbound import Outbound
-from kesoku_discord.render import render
+from kesoku_discord.drawing import live
+from kesoku_discord.drawing.render import render
+from kesoku_discord.wire.outbound import Outbound
 
 from .records import BEGAN, answer, call, context, notice, thought
 from .wire_stage import connected

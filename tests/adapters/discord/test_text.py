@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kesoku_discord.text import cut, is_blank, sayable, size
+from kesoku_discord.drawing.text import cut, is_blank, sayable, size
 
 ANY = st.text(st.one_of(st.sampled_from("a .\n🎸\u200d👩é\u0301漢\0\ud800\udc00\u200b"), st.characters()), max_size=300)
 

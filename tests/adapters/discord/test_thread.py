@@ -8,7 +8,7 @@ import pytest
 from kesoku.messages.record import Record
 from kesoku.testing.discord import Broken, Channel, Kind, Limited, Lost, Message, Refusal, permission
 from kesoku_discord.config import ChannelConfig, DiscordConfig
-from kesoku_discord.thread import wants_thread
+from kesoku_discord.inbound.thread import wants_thread
 
 from .made import GENERAL, THREAD, Library
 from .message_stage import Stage, holds, stage

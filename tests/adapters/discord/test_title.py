@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kesoku_discord.title import LONGEST, title_of
+from kesoku_discord.inbound.title import LONGEST, title_of
 
 
 def units(text: str) -> int:

@@ -5,8 +5,8 @@ from typing import Any, get_args
 import pytest
 
 from kesoku_discord.config import ChannelConfig, DiscordConfig, Reason
-from kesoku_discord.heard import channel_config, facts_of
-from kesoku_discord.trigger import Facts, why
+from kesoku_discord.inbound.heard import channel_config, facts_of
+from kesoku_discord.inbound.trigger import Facts, why
 
 from .made import ADA, BOB, GENERAL, ME, MESSAGE, OWN_ROLE, THREAD, Library, facts_on_the_wire, replying, user
 

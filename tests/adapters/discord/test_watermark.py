@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kesoku_discord.watermark import Watermark, span
+from kesoku_discord.inbound.watermark import Watermark, span
 
 
 def started(seen: int = 0, **facts: float) -> Watermark:

@@ -11,8 +11,8 @@ from kesoku.adapter.access import Access
 from kesoku.testing.discord import Refusal
 from kesoku.testing.discord.entity import Role
 from kesoku.testing.discord.interaction import COMPONENT
-from kesoku_discord import closing
-from kesoku_discord.controls import decode
+from kesoku_discord.drawing import closing
+from kesoku_discord.drawing.controls import decode
 
 from .interaction_stage import Commands, Stage, product, stage
 from .test_press import asked, pick, post

@@ -11,8 +11,8 @@ import discord
 
 from kesoku.testing.discord import LoopbackDiscord
 from kesoku.testing.waiting import until
-from kesoku_discord.client import Gateway, Timing, serve
 from kesoku_discord.config import DiscordConfig
+from kesoku_discord.wire.client import Gateway, Timing, serve
 
 SECONDS = 5.0
 QUICK = Timing(guilds=0.02, identify=0.0, dial=0.0)

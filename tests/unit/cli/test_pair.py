@@ -124,3 +124,14 @@ def test_one_thing_at_a_time_is_done(door: Door, arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         door.pair(*arguments)
     assert ended.value.code == 2
+
+
+def test_doctor_knows_who_was_let_in(door: Door, capsys: pytest.CaptureFixture[str]) -> None:
+    remote = '[adapters.room]\ntype = "discord"\ntoken = "a.b.c"\napi_base_url = "http://127.0.0.1:9/api"\n'
+    (door.machine.folder / "config.toml").write_text(remote, encoding="utf-8")
+    door.offer("ABCDEFGH")
+    for told in (True, False):
+        main(["doctor", "--offline"])
+        assert ("nobody may talk to it yet" in capsys.readouterr().out) is told
+        if told:
+            door.pair("ABCDEFGH")

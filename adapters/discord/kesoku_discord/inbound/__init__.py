@@ -1,0 +1,1 @@
+"""Messages of people on their way in: whether they are meant for the bot, what they say, and those that were missed."""

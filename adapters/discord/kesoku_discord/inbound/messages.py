@@ -1,0 +1,233 @@
+"""The room for messages: what people write, edit and delete becomes events of the core."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import discord
+
+from kesoku.adapter import Address, Attachment, Deleted, Edited, Inbox, Principal
+from kesoku_discord.config import DiscordConfig
+from kesoku_discord.inbound import attachment, intake
+from kesoku_discord.inbound.author import author_of, guild_of
+from kesoku_discord.inbound.catch_up import SEEN, CatchUp, store
+from kesoku_discord.inbound.doors import Doors
+from kesoku_discord.inbound.heard import Hearing, channel_config
+from kesoku_discord.inbound.memory import Channels, OnceADay, RecentIds
+from kesoku_discord.inbound.place import Places
+from kesoku_discord.inbound.teller import Teller
+from kesoku_discord.inbound.thread import open_thread, wants_thread
+from kesoku_discord.inbound.title import title_of
+from kesoku_discord.inbound.trigger import Why
+from kesoku_discord.inbound.watermark import Watermark
+
+_EDIT_HOURS = 1
+"""How young a message must be that an edit addresses to the bot."""
+_ADDRESSED = ("mention", "reply", "direct")
+"""The reasons for which a stranger is told how to get in; who talks beside the bot is not."""
+_log = logging.getLogger(__name__)
+
+
+class Messages:
+    """Hands in what is said to one bot. Each message is handed in once, after the older ones of its channel."""
+
+    def __init__(self, *, chatbot_id: str, config: DiscordConfig, inbox: Inbox, client: discord.Client) -> None:
+        self._chatbot_id, self._config, self._inbox, self._client = chatbot_id, config, inbox, client
+        self._watermark = Watermark(horizon=3600 * config.catch_up_hours)
+        self._doors = Doors(lambda: getattr(client.ws, "session_id", None))
+        self._places, self._hearing = Places(client), Hearing(config, client)
+        self._teller = Teller(chatbot_id, client)
+        self._direct, self._threads = Channels(inbox.state, "direct"), Channels(inbox.state, "threads")
+        self._once_a_day = OnceADay(inbox.state)
+        self._seen, self._answered = RecentIds(), RecentIds()
+
+    async def ready(self) -> None:
+        """A new session: what was missed is read, then what came meanwhile is let in."""
+        await CatchUp(
+            client=self._client,
+            config=self._config,
+            inbox=self._inbox,
+            doors=self._doors,
+            watermark=self._watermark,
+            direct=self._direct,
+            threads=self._threads,
+            teller=self._teller,
+            reader=self,
+        ).run()
+
+    def arrived(self, message_id: int) -> None:
+        """A message came: the cursor stays below it until it is handled."""
+        self._watermark.begin(message_id)
+
+    def left_out(self, message_id: int) -> None:
+        """It will not be handled: a later session reads it again."""
+        self._watermark.failed(message_id)
+
+    async def message(self, message: discord.Message) -> None:
+        """Somebody wrote."""
+        with self._in_work(message.id):
+            await self._doors.passed(message.channel.id, guild_of(message))
+            await self._places.find(message)
+            await self._take(message)
+
+    async def missed(self, message: discord.Message, *, again: bool) -> None:
+        """Somebody wrote while the bot was away, or, most likely, `again` what was handled then."""
+        with self._in_work(message.id):
+            await self._take(message, catch_up=True, again=again)
+
+    async def is_asked(self, message: discord.Message) -> bool:
+        """Whether somebody who may talk to the bot did so in this message."""
+        if await self._hearing.why(message) is None:
+            return False
+        return await self._inbox.allowed(await author_of(message), self._address(message.channel.id))
+
+    async def edited(self, payload: discord.RawMessageUpdateEvent) -> None:
+        """A prompt is rewritten while it waits; a message that an edit addresses to the bot is heard (complaint 111).
+
+        What Discord changes itself, such as a preview of a link, is no edit (complaint 110).
+        """
+        await self._doors.passed(payload.channel_id, payload.guild_id)
+        message, me = payload.message, self._client.user
+        if me is None or not _is_edit(payload) or message.author.id == me.id:
+            return
+        principal = await author_of(message)
+        event = Edited(
+            key=str(message.id),
+            address=self._address(self._place(message.id, message.channel.id)),
+            principal=principal,
+            text=intake.text_of(message, principal, self._inbox, me),
+        )
+        if await self._inbox.accept([event]) or message.id in self._answered or not _is_young(message):
+            return
+        reason = await self._hearing.why(message)
+        if reason is not None:
+            await self._hear(message, reason)
+
+    async def deleted(self, payload: discord.RawMessageDeleteEvent) -> None:
+        """A message was deleted; a prompt that waits is cancelled."""
+        await self._doors.passed(payload.channel_id, payload.guild_id)
+        address = self._address(self._place(payload.message_id, payload.channel_id))
+        await self._inbox.accept([Deleted(key=str(payload.message_id), address=address)])
+
+    @contextmanager
+    def _in_work(self, message_id: int) -> Iterator[None]:
+        """The cursor stays below this message until it is handled, and then if that failed."""
+        self._watermark.begin(message_id)
+        try:
+            yield
+        except BaseException:
+            self._watermark.failed(message_id)
+            raise
+
+    async def _take(self, message: discord.Message, *, catch_up: bool = False, again: bool = False) -> None:
+        """Handle a message unless it was; either way the cursor may move over it."""
+        reason = None if message.id in self._seen else await self._hearing.why(message)
+        if reason is not None:
+            await self._hear(message, reason, catch_up=catch_up, again=again)
+        self._seen.add(message.id)
+        if catch_up:
+            self._watermark.read(message.id)
+            return
+        self._watermark.done(message.id)
+        if self._watermark.due():
+            await store(self._inbox, self._watermark)
+
+    async def _hear(
+        self, message: discord.Message, reason: Why, *, catch_up: bool = False, again: bool = False
+    ) -> None:
+        """Take in a message that is meant for the bot."""
+        principal = await author_of(message)
+        here = self._address(message.channel.id)
+        if not await self._inbox.allowed(principal, here):
+            if reason in _ADDRESSED and not again:
+                await self._accept(message, principal, here, catch_up=catch_up)
+            return
+        address = await self._thread(message)
+        if address is None:
+            return
+        if guild_of(message) is None:
+            await self._direct.add(message.channel.id)
+        elif isinstance(message.channel, discord.Thread) or address != here:
+            await self._threads.add(int(address.channel_id))
+        files = await attachment.stage(
+            attachment.files_of(message),
+            address=address,
+            inbox=self._inbox,
+            client=self._client,
+            limit=self._config.attachment_bytes,
+        )
+        await self._accept(message, principal, address, files, catch_up=catch_up)
+        self._answered.add(message.id)
+
+    async def _accept(
+        self,
+        message: discord.Message,
+        principal: Principal,
+        address: Address,
+        files: tuple[Attachment, ...] = (),
+        *,
+        catch_up: bool,
+    ) -> None:
+        me = self._client.user
+        if me is None:
+            return
+        prompt = intake.prompt_of(
+            message,
+            principal=principal,
+            address=address,
+            inbox=self._inbox,
+            me=me,
+            channel=channel_config(message, self._config),
+            attachments=files,
+        )
+        cursor = self._watermark.cursor(finishing=message.id)
+        await self._inbox.accept([prompt], cursor=(SEEN, str(cursor)), catch_up=catch_up)
+        self._watermark.store(cursor)
+
+    async def _thread(self, message: discord.Message) -> Address | None:
+        """Where a message is answered; None if that is to be a thread and there is none (complaint 97), or if the
+        message is gone."""
+        channel = message.channel
+        if not wants_thread(message, self._config, channel_config(message, self._config)):
+            return self._address(channel.id)
+        title = title_of(
+            message.content,
+            name=message.author.display_name,
+            files=[each.filename for each in message.attachments],
+        )
+        minutes = self._config.thread_archive_minutes
+        opened = await open_thread(message, title, client=self._client, archive_minutes=minutes)
+        if opened is None:
+            return None
+        if not opened.failure:
+            return self._address(opened.channel_id)
+        _log.warning("no thread for message %s in channel %s: %s", message.id, channel.id, opened.failure)
+        if self._config.thread_failure == "refuse":
+            line = f"-# I cannot open a thread, so I do not answer this: {opened.failure}."
+            await self._teller.say(channel.id, line, key=f"thread:{message.id}", reply_to=message)
+            return None
+        if await self._once_a_day.first(channel.id, discord.utils.utcnow().toordinal()):
+            line = f"-# I cannot open a thread, so I answer here: {opened.failure}."
+            await self._teller.say(channel.id, line, key=f"thread:{message.id}")
+        return self._address(channel.id)
+
+    def _place(self, message_id: int, channel_id: int) -> int:
+        """Where a message is answered, as far as the client knows: in the thread that the bot opened on it."""
+        thread, me = self._client.get_channel(message_id), self._client.user
+        if me is None or not isinstance(thread, discord.Thread) or thread.owner_id != me.id:
+            return channel_id
+        return message_id
+
+    def _address(self, channel_id: int) -> Address:
+        return Address(chatbot_id=self._chatbot_id, channel_id=str(channel_id))
+
+
+def _is_edit(payload: discord.RawMessageUpdateEvent) -> bool:
+    """Whether a person changed the text. Discord tells the time of an edit with those, and with nothing of its own."""
+    data: Mapping[str, object] = payload.data
+    return bool(data.get("edited_timestamp")) and "content" in data and "author" in data
+
+
+def _is_young(message: discord.Message) -> bool:
+    age = discord.utils.utcnow() - message.created_at
+    return age.total_seconds() < 3600 * _EDIT_HOURS

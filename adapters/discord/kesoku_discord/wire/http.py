@@ -1,0 +1,172 @@
+"""The library's HTTP client with an endpoint and a pace of its own for each bot.
+
+Everything hangs on the client: no attribute of a class is changed, so bots with different endpoints live side by side.
+Turns are given where a request really leaves, behind the library's own queues, so that these cannot let out more at
+once than Discord takes. What answers interactions is not paced; Discord does not count it either.
+"""
+
+import asyncio
+import copy
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import aiohttp
+from discord.gateway import DiscordWebSocket
+from discord.http import HTTPClient, Route
+from discord.webhook.async_ import AsyncWebhookAdapter, async_context
+from yarl import URL
+
+from kesoku.adapter import RetryLater
+from kesoku_discord.wire.limiter import Limiter, Rank
+
+_LONGEST_LIMIT = 30.0
+"""Seconds that a rate limit may last for the library to wait for it itself; it takes no less."""
+
+_MARGIN = 0.1
+"""Seconds by which a limit over all routes is thought to last longer than it was named."""
+_GOODBYE = 0.4
+"""Seconds for Discord to say goodbye, too."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Passage:
+    """One request on its way."""
+
+    rank: Rank
+    out: bool = False
+    """It went out, and is not answered."""
+    acted: bool = False
+    """An answer came that does not rule out that it was done."""
+
+    @property
+    def left(self) -> bool:
+        """Whether Discord may have done it."""
+        return self.out or self.acted
+
+
+class WebhookAdapter(AsyncWebhookAdapter):
+    """What answers interactions, at the endpoint of its bot."""
+
+    def __init__(self, base: str) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._base = base
+
+    async def request(self, route: Route, session: aiohttp.ClientSession, **options: Any) -> Any:
+        """As in the library. Raises its errors."""
+        return await super().request(_moved(route, self._base), session, **options)
+
+
+class Http(HTTPClient):
+    """The client of one bot. `base` and `gateway` are addresses as in DiscordConfig; `proxy` leads there.
+
+    `dialling` is awaited before each connection to the gateway.
+    """
+
+    def __init__(
+        self,
+        *,
+        base: str,
+        gateway: str,
+        proxy: str | None = None,
+        connector: aiohttp.BaseConnector | None = None,
+        limiter: Limiter | None = None,
+        dialling: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        super().__init__(
+            asyncio.get_running_loop(),
+            connector,
+            proxy=proxy,
+            http_trace=self._trace(),
+            max_ratelimit_timeout=_LONGEST_LIMIT,
+        )
+        self.base, self.gateway = base, URL(gateway)
+        self.limiter = limiter or Limiter()
+        self.webhooks = WebhookAdapter(base)
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._dialling = dialling
+
+    async def request(self, route: Route, **options: Any) -> Any:
+        """As in the library. A Passage may come along as `trace_request_ctx`. Raises its errors, and RetryLater."""
+        options.setdefault("trace_request_ctx", Passage(rank=rank_of(route)))
+        return await super().request(_moved(route, self.base), **options)
+
+    async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
+        """Open the gateway; another one than Discord's own is also where sessions are resumed."""
+        if self.gateway.with_path("/") != DiscordWebSocket.DEFAULT_GATEWAY.with_path("/"):
+            url = str(self.gateway.with_query(URL(url).query))
+        await self._hang_up()
+        if self._dialling is not None:
+            await self._dialling()
+        self._socket = await super().ws_connect(url, compress=compress)
+        return self._socket
+
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        """Within, interactions are answered at this bot's endpoint: in this task, and in those that it starts."""
+        before = async_context.set(self.webhooks)
+        try:
+            yield
+        finally:
+            async_context.reset(before)
+
+    async def close(self) -> None:
+        """End what waits, then the gateway's socket, even one that the library did not get to know, and the session."""
+        await self.limiter.aclose()
+        await self._hang_up(code=1000)
+        await super().close()
+
+    async def _hang_up(self, code: int = 4000) -> None:
+        """Close the gateway's socket; the library forgets those that broke off before a session began."""
+        if self._socket is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_GOODBYE):
+                    await self._socket.close(code=code)
+
+    def _trace(self) -> aiohttp.TraceConfig:
+        trace = aiohttp.TraceConfig()
+        trace.on_request_start.append(self._starts)
+        trace.on_request_headers_sent.append(self._leaves)
+        trace.on_request_end.append(self._ends)
+        return trace
+
+    async def _starts(self, session: aiohttp.ClientSession, trace: SimpleNamespace, _: object) -> None:
+        passage = trace.trace_request_ctx
+        if isinstance(passage, Passage) and not await self.limiter.turn(passage.rank):
+            raise RetryLater(reason="the bot has too much to say at once")
+
+    async def _leaves(self, session: aiohttp.ClientSession, trace: SimpleNamespace, _: object) -> None:
+        if isinstance(passage := trace.trace_request_ctx, Passage):
+            passage.out = True
+
+    async def _ends(
+        self, session: aiohttp.ClientSession, trace: SimpleNamespace, end: aiohttp.TraceRequestEndParams
+    ) -> None:
+        if isinstance(passage := trace.trace_request_ctx, Passage):
+            passage.out = False
+            passage.acted |= not 400 <= end.response.status < 500
+        if end.response.status == 429 and "X-RateLimit-Global" in end.response.headers:
+            # The library holds everything until the request that met the limit has slept. Cancelled meanwhile, it
+            # would never let anything go on.
+            named = end.response.headers.get("Retry-After", "")
+            seconds = float(named) if re.fullmatch(r"\d+(\.\d+)?", named) else _LONGEST_LIMIT
+            asyncio.get_running_loop().call_later(min(seconds, _LONGEST_LIMIT) + _MARGIN, self._global_over.set)
+
+
+def rank_of(route: Route) -> Rank:
+    """What a request is for, by its method and path."""
+    if route.path.endswith("/typing"):
+        return Rank.TYPING
+    if "/messages" in route.path and route.method in {"PATCH", "DELETE", "GET"}:
+        return Rank.LIVE
+    return Rank.ANSWER
+
+
+def _moved(route: Route, base: str) -> Route:
+    """The same route below another address."""
+    moved = copy.copy(route)
+    moved.url = base + route.url.removeprefix(Route.BASE)
+    return moved
