@@ -36,8 +36,11 @@ def start(
     form: str = "auto",
     secrets: Iterable[str] = (),
     stream: TextIO | None = None,
+    packages: Iterable[str] = (),
 ) -> Callable[[], None]:
     """Send Kesoku's log to `file`, or to `stream` (default: standard error). Returns the undo.
+
+    `level` holds for Kesoku and for these `packages`; of everything else warnings and worse are written.
 
     Raises:
         LogUnwritable: the file cannot be written.
@@ -54,17 +57,18 @@ def start(
     mask = Mask(secrets)
     handler.setFormatter(HumanFormatter(mask, colour=terminal) if human else JsonFormatter(mask))
     handler.addFilter(Repeats())
-    root, ours = logging.getLogger(), logging.getLogger("kesoku")
-    before = root.level, ours.level
+    root, ours = logging.getLogger(), [logging.getLogger(name) for name in {"kesoku", *packages}]
+    before = [(logger, logger.level) for logger in (root, *ours)]
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
-    ours.setLevel(level.upper())
+    for logger in ours:
+        logger.setLevel(level.upper())
     logging.captureWarnings(capture=True)
 
     def stop() -> None:
         root.removeHandler(handler)
-        root.setLevel(before[0])
-        ours.setLevel(before[1])
+        for logger, was in before:
+            logger.setLevel(was)
         logging.captureWarnings(capture=False)
         handler.close()
 

@@ -32,6 +32,12 @@ def names(group: str) -> tuple[str, ...]:
     return tuple(sorted(_installed(group=group).names))
 
 
+def packages() -> frozenset[str]:
+    """The top packages of all that is installed, by whose names their loggers go. Imports none of it."""
+    groups = (ADAPTERS, MODELS, TOOLS, HOOKS)
+    return frozenset(each.module.partition(".")[0] for group in groups for each in _installed(group=group))
+
+
 def find(group: str, name: str) -> object:
     """Import one extension. Raises PluginUnknown, PluginConflict or PluginBroken."""
     found = tuple(_installed(group=group, name=name))

@@ -10,11 +10,12 @@ from typing import Any, get_args
 from pages.markdown import code, codes, fields, line, prose, table, tree, value
 
 from kesoku.testing import discord, gemini
-from kesoku.testing.discord import control, people, stats, using
 from kesoku.testing.discord import rules as discord_rules
 from kesoku.testing.discord import script as discord_script
 from kesoku.testing.discord import server as discord_server
-from kesoku.testing.discord.gateway_control import GatewayControl
+from kesoku.testing.discord.gateway.control import GatewayControl
+from kesoku.testing.discord.people import people, using
+from kesoku.testing.discord.process import control, stats
 from kesoku.testing.gemini import grammar, script, server
 from kesoku.testing.gemini.rules import Rules
 

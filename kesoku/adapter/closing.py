@@ -6,20 +6,19 @@ so those that ended while the bot was down are seen to at its next start.
 
 import asyncio
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from kesoku.adapter.attempt import Failure, attempt, backoff, pause, stop, within
+from kesoku.adapter.core import Core
 from kesoku.adapter.pace import Pacer
 from kesoku.adapter.part import decode, is_damaged
-from kesoku.adapter.policy import DeliveryPolicy
 from kesoku.adapter.question import DEADLINE, is_late, is_open
 from kesoku.adapter.spi import ClosesQuestions
 from kesoku.adapter.state import RESERVED, scope_of
 from kesoku.errors import Refused, RetryLater
 from kesoku.messages.lifecycle import Asked, Delivery
-from kesoku.ports import Clock, Store, Transaction
+from kesoku.ports import Transaction
 
 MOST = 100
 """Questions that are remembered over a restart, the latest ones."""
@@ -48,13 +47,11 @@ class QuestionBoard:
         chatbot_id: str,
         adapter: Any,
         edits: bool,
-        store: Store,
-        clock: Clock,
+        core: Core,
         pacer: Pacer,
-        policy: DeliveryPolicy,
     ) -> None:
-        self._scope, self._adapter, self._store, self._clock = scope_of(chatbot_id), adapter, store, clock
-        self._pacer, self._policy = pacer, policy
+        self._scope, self._adapter, self._pacer = scope_of(chatbot_id), adapter, pacer
+        self._store, self._clock, self._policy = core.store, core.clock, core.delivery
         self._able = edits and isinstance(adapter, ClosesQuestions)
         self._shown: dict[str, _Try] = {}
         self._changed = asyncio.Event()
@@ -73,7 +70,7 @@ class QuestionBoard:
     async def add(self, question_id: str) -> None:
         """A question is shown from now on."""
         if self._able:
-            await self._note(lambda known: [*known, question_id])
+            await self._note(question_id, shown=True)
             self.look(question_id)
 
     def look(self, question_id: str) -> None:
@@ -84,13 +81,9 @@ class QuestionBoard:
 
     async def _watch(self) -> None:
         undo = self._store.on_commit(lambda: self._changed.set() if self._shown else None)
-        known: list[str] | Failure = []
         failures = 0
         try:
-            while isinstance(known := await attempt(self._store.read(self._known)), Failure):
-                failures += 1
-                await self._clock.sleep(pause(known.error, failures))
-            self._shown |= dict.fromkeys(known, _Try())
+            await self._restore()
             while True:
                 self._changed.clear()
                 done = await attempt(self._round())
@@ -105,6 +98,14 @@ class QuestionBoard:
         finally:
             undo()
 
+    async def _restore(self) -> None:
+        """Begin with the questions that were shown by whoever was here before."""
+        failures = 0
+        while isinstance(known := await attempt(self._store.read(self._known)), Failure):
+            failures += 1
+            await self._clock.sleep(pause(known.error, failures))
+        self._shown |= dict.fromkeys(known, _Try())
+
     async def _round(self) -> None:
         """Draw those again that are over and due."""
         for question_id, asked, part in await self._store.read(self._over):
@@ -114,7 +115,7 @@ class QuestionBoard:
                 self._shown[question_id] = _Try(number=tries, due=self._clock.monotonic() + wait)
                 continue
             self._shown.pop(question_id, None)
-            await self._note(lambda known, gone=question_id: [each for each in known if each != gone])  # type: ignore[misc]
+            await self._note(question_id, shown=False)
 
     def _over(self, tx: Transaction) -> list[tuple[str, Asked | None, Delivery | None]]:
         """The questions that are over, and the part that shows each."""
@@ -147,12 +148,13 @@ class QuestionBoard:
         stored = tx.state.get(self._scope, _KEY)
         return [str(each) for each in stored] if isinstance(stored, list) else []
 
-    async def _note(self, change: Callable[[list[str]], list[str]]) -> None:
-        """Remember the questions that are shown."""
+    async def _note(self, question_id: str, *, shown: bool) -> None:
+        """Remember that a question is shown, or is not any more."""
 
         def operation(tx: Transaction) -> None:
             before = self._known(tx)
-            after = list(dict.fromkeys(change(before)))[-MOST:]
+            others = [each for each in before if each != question_id]
+            after = [*others, question_id][-MOST:] if shown else others
             if after != before:
                 tx.state.set(self._scope, _KEY, after or None)
 

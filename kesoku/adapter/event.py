@@ -102,3 +102,8 @@ class Command:
 
 
 Event = Prompt | Edited | Deleted | Pressed | Command
+
+
+def words_of(prompt: Prompt) -> str:
+    """What a person said, without the header."""
+    return prompt.said or prompt.text

@@ -13,12 +13,12 @@ from functools import partial
 from typing import Any
 
 from kesoku.adapter.attempt import Failure, attempt, backoff, stop, within
+from kesoku.adapter.core import Core
 from kesoku.adapter.ledger import Ledger
 from kesoku.adapter.manifest import Manifest
 from kesoku.adapter.outgoing import Draft, Outgoing, Tick, TurnEnd
 from kesoku.adapter.pace import Pacer
 from kesoku.adapter.part import decode, encode, row
-from kesoku.adapter.policy import DeliveryPolicy
 from kesoku.adapter.route import RUNNING, WAITING
 from kesoku.adapter.sender import SendContext, Sender, Withdrawn
 from kesoku.adapter.spi import Deletes, Edits, Finds, Live
@@ -28,7 +28,7 @@ from kesoku.messages.lifecycle import Delivery, DeliveryState, Purpose
 from kesoku.messages.recent import Recent
 from kesoku.messages.record import Address, Record
 from kesoku.messages.visibility import Presentation
-from kesoku.ports import Clock, Store, Transaction
+from kesoku.ports import Transaction
 from kesoku.tools.patience import retry
 
 _DRAWN = frozenset({Presentation.LIVE, Presentation.FOLDED})
@@ -62,15 +62,19 @@ class LiveBoard:
         *,
         adapter: Any,
         manifest: Manifest,
-        store: Store,
+        core: Core,
         ledger: Ledger,
         sender: Sender,
-        clock: Clock,
         pacer: Pacer,
-        policy: DeliveryPolicy,
     ) -> None:
-        self._adapter, self._manifest, self._store, self._ledger = adapter, manifest, store, ledger
-        self._sender, self._clock, self._pacer, self._policy = sender, clock, pacer, policy
+        self._adapter, self._manifest, self._ledger, self._sender, self._pacer = (
+            adapter,
+            manifest,
+            ledger,
+            sender,
+            pacer,
+        )
+        self._store, self._clock, self._policy = core.store, core.clock, core.delivery
         self._drawer: Live = adapter
         self._bars: dict[str, _Bar] = {}
         self._making = asyncio.Lock()

@@ -2,38 +2,34 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine
 from typing import Any, NoReturn
 
-from kesoku.adapter.attempt import STEADY, Failure, attempt, pause, stop, within
-from kesoku.adapter.backlog import Backlog, Snapshot, Waiting, pick
+from kesoku.adapter.attempt import STEADY, Failure, attempt, pause, stop
+from kesoku.adapter.backlog import Backlog, Snapshot
 from kesoku.adapter.closing import QuestionBoard
 from kesoku.adapter.composer import Composer
 from kesoku.adapter.core import Core
 from kesoku.adapter.feed import DraftFeed
 from kesoku.adapter.health import Health
+from kesoku.adapter.hearing import Hearing
 from kesoku.adapter.lane import Lane, Lanes
 from kesoku.adapter.ledger import Ledger
 from kesoku.adapter.live import LiveBoard
 from kesoku.adapter.manifest import Manifest
-from kesoku.adapter.outgoing import Draft, Receipt
+from kesoku.adapter.outgoing import Draft
 from kesoku.adapter.pace import Pacer
-from kesoku.adapter.part import is_damaged
 from kesoku.adapter.planner import Planner
-from kesoku.adapter.route import WAITING, Route, route, visible_draft, waits
-from kesoku.adapter.sender import SendContext, Sender, Stale, Withdrawn
-from kesoku.adapter.spi import HearsDelivered, HearsInterrupted
+from kesoku.adapter.route import WAITING, visible_draft, waits
+from kesoku.adapter.sender import Sender
+from kesoku.adapter.showing import Showing
 from kesoku.adapter.state import StoreState
 from kesoku.adapter.typist import Typist
-from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Change, ChangeKind, Serving
-from kesoku.messages.recent import Recent
 from kesoku.messages.record import Address, Record
-from kesoku.ports import Transaction
 from kesoku.tools.patience import retry
 
-_DAMAGED = "a part of it can no longer be read: its row in the database is damaged"
 _log = logging.getLogger(__name__)
 
 
@@ -53,60 +49,37 @@ class Outbox:
         health: Health,
         core: Core,
     ) -> None:
-        store, clock, policy, capabilities = core.store, core.clock, core.delivery, manifest.capabilities
-        pacer, ledger = Pacer(clock, capabilities.pace), Ledger(store, clock)
-        self._chatbot_id, self._adapter, self._manifest = chatbot_id, adapter, manifest
+        can, clock, ledger = manifest.capabilities, core.clock, Ledger(core.store, core.clock)
+        pacer = Pacer(clock, can.pace)
+        composer = Composer(adapter=adapter, capabilities=can, roots=core.roots, staging=core.staging)
+        self._chatbot_id, self._visibility = chatbot_id, manifest.visibility
         self._backlog = Backlog(chatbot_id, serving)
-        self._gateway, self._drafts, self._store, self._clock = core.gateway, core.drafts, store, clock
-        self._policy, self._ledger = policy, ledger
+        self._gateway, self._drafts, self._store, self._clock = core.gateway, core.drafts, core.store, clock
         self._planner = Planner(
-            adapter=adapter,
-            composer=Composer(adapter=adapter, capabilities=capabilities, roots=core.roots, staging=core.staging),
-            ledger=ledger,
-            store=store,
-            state=StoreState(store, chatbot_id),
-            clock=clock,
-            policy=policy,
+            adapter=adapter, composer=composer, ledger=ledger, state=StoreState(core.store, chatbot_id), core=core
         )
-        self._sender = Sender(
-            adapter=adapter,
-            capabilities=capabilities,
-            ledger=ledger,
-            clock=clock,
-            pacer=pacer,
-            health=health,
-            policy=policy,
-        )
+        self._sender = Sender(adapter=adapter, capabilities=can, ledger=ledger, pacer=pacer, health=health, core=core)
         self._lanes = Lanes(self._handle, clock)
-        self._typist = Typist(adapter, clock, policy) if capabilities.typing else None
-        self._live = (
-            LiveBoard(
-                adapter=adapter,
-                manifest=manifest,
-                store=store,
-                ledger=ledger,
-                sender=self._sender,
-                clock=clock,
-                pacer=pacer,
-                policy=policy,
-            )
-            if capabilities.live
-            else None
-        )
-        self._feed = DraftFeed(self._live or adapter, clock, self._caught_up) if capabilities.drafts else None
-        self._questions = QuestionBoard(
-            chatbot_id=chatbot_id,
-            adapter=adapter,
-            edits=capabilities.edits,
-            store=store,
-            clock=clock,
-            pacer=pacer,
-            policy=policy,
+        self._typist = Typist(adapter, clock, core.delivery) if can.typing else None
+        live = LiveBoard(adapter=adapter, manifest=manifest, ledger=ledger, sender=self._sender, pacer=pacer, core=core)
+        self._live = live if can.live else None
+        self._feed = DraftFeed(self._live or adapter, clock, self._caught_up) if can.drafts else None
+        self._questions = QuestionBoard(chatbot_id=chatbot_id, adapter=adapter, edits=can.edits, pacer=pacer, core=core)
+        self._hearing = Hearing(chatbot_id=chatbot_id, adapter=adapter, core=core)
+        self._showing = Showing(
+            core=core,
+            visibility=manifest.visibility,
+            ledger=ledger,
+            planner=self._planner,
+            sender=self._sender,
+            live=self._live,
+            questions=self._questions,
+            hearing=self._hearing,
+            quiet=self._quiet,
+            spawn=self._spawn,
         )
         self._pulse = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._interrupted = Recent[str]()
-        """Turns of which nothing that waits for another attempt is sent any more."""
 
     async def run(self) -> None:
         """Deliver until cancelled. What is under way then is resumed by the next run, by the rules of the ledger.
@@ -194,7 +167,7 @@ class Outbox:
             self._typing(record)
         elif change.kind is ChangeKind.MOVED and change.before is MessageStatus.PROCESSING:
             if change.after is MessageStatus.INTERRUPTED:
-                self._interrupted.add(_turn(record))
+                self._showing.interrupted(_turn(record))
             self._spawn(self._over(record, change.after or record.status))
 
     def _typing(self, prompt: Record) -> None:
@@ -209,15 +182,16 @@ class Outbox:
             return
         if self._live and not await self._answered_later(turn_id):
             await self._live.close(turn_id, outcome.value)
-        if (
-            outcome is MessageStatus.INTERRUPTED
-            and turn_id == prompt.id
-            and isinstance(self._adapter, HearsInterrupted)
-        ):
-            await self._hook(self._adapter.interrupted(turn_id, prompt.address))
+        if outcome is MessageStatus.INTERRUPTED and turn_id == prompt.id:
+            await self._hearing.interrupted(turn_id, prompt.address)
 
     async def _answered_later(self, turn_id: str) -> bool:
-        turn = await self._read(lambda tx: tx.messages.turn(turn_id))
+        """Whether its answer waits. Nobody would come back to the end of a turn, if the store failed now."""
+        turn = await retry(
+            "read the store",
+            lambda: self._store.read(lambda tx: tx.messages.turn(turn_id)),
+            sleep=self._clock.sleep,
+        )
         return any(record.kind == "answer" and record.status in WAITING for record in turn)
 
     async def _quiet(self, address: Address, turn_id: str, *, for_good: bool = True) -> None:
@@ -237,96 +211,12 @@ class Outbox:
             await pulse.wait()
 
     async def _handle(self, lane: Lane, message_id: str) -> None:
-        await self._show(lane, message_id)
+        await self._showing.show(lane, message_id)
         self._pulse.set()
         self._pulse = asyncio.Event()
 
-    async def _show(self, lane: Lane, message_id: str) -> None:
-        waiting = await self._store.read(lambda tx: pick(tx, message_id))
-        if waiting is None:
-            return
-        record = waiting.record
-        over = bool(record.turn_id and self._live and self._live.over(record.turn_id))
-        turn = waiting.prompt.status if waiting.prompt else None
-        course = route(record, turn=turn, over=over, visibility=self._manifest.visibility)
-        if course is not Route.LEAVE and record.kind == "answer":
-            await self._quiet(record.address, record.turn_id or record.id)
-        match course:
-            case Route.SILENT:
-                await self._delivered(await self._ledger.close(record, MessageStatus.DELIVERED, "hidden here"), ())
-            case Route.FOLD:
-                await self._fold(record)
-            case Route.WITHDRAW:
-                await self._ledger.close(record, MessageStatus.ERROR, "the turn that asks this is over")
-            case Route.SEND:
-                await self._send(lane, waiting)
-        if record.kind == "answer" and self._live and record.turn_id:
-            outcome = turn or MessageStatus.PROCESSED
-            self._spawn(self._live.close(record.turn_id, outcome.value, record))
-
-    async def _read(self, operation: Callable[[Transaction], list[Any]]) -> list[Any]:
-        """For what comes behind a change that is stored: nobody would come back to it."""
-        return await retry("read the store", lambda: self._store.read(operation), sleep=self._clock.sleep)
-
-    async def _fold(self, record: Record) -> None:
-        if self._live:
-            folded = await attempt(self._live.fold(record))
-            if isinstance(folded, Failure):
-                _log.warning("message %s was not folded: %s", record.id, folded)
-        await self._delivered(await self._ledger.close(record, MessageStatus.DELIVERED, "folded"), ())
-
-    async def _send(self, lane: Lane, waiting: Waiting) -> None:
-        record = waiting.record
-        if waiting.spoken:
-            lane.spoke.set()
-        delivered = await self._carried(lane, waiting)
-        if delivered and (question := getattr(record.message.content, "question", None)):
-            await self._questions.add(question.id)
-        if delivered and isinstance(self._adapter, HearsDelivered):
-            parts = await self._read(lambda tx: tx.deliveries.of(record.id))
-            await self._delivered(delivered, [Receipt(platform_ids=each.platform_ids) for each in parts])
-
-    async def _carried(self, lane: Lane, waiting: Waiting) -> Record | None:
-        record = waiting.record
-        ends = record.status is MessageStatus.RESPONDED or getattr(record.message.content, "question", None)
-        context = SendContext(
-            record=record,
-            since=waiting.since,
-            spoke=lane.spoke,
-            withdrawn=lambda: bool(ends) and record.turn_id in self._interrupted,
-        )
-        try:
-            self._sender.check(context)
-            if any(map(is_damaged, waiting.parts)):
-                await self._lose(record)
-                return None
-            parts = list(waiting.parts) or await self._planner.plan(record, waiting.prompt, lane.spoke)
-            return None if parts is None else await self._sender.deliver(context, record, parts)
-        except Stale:
-            await self._planner.hold([record])
-        except Withdrawn:
-            await self._show(lane, record.id)
-        return None
-
-    async def _lose(self, record: Record) -> None:
-        """End a message of which nobody knows any more what was to be sent; the person learns that it is missing."""
-        _log.error("message %s for %s was not delivered: %s", record.id, record.address, _DAMAGED)
-        if await self._ledger.close(record, MessageStatus.ERROR, _DAMAGED) and record.kind == "answer":
-            notice = make.notice(f"⚠️ My answer was not sent: {_DAMAGED}. Please ask me again.", reason="reply")
-            await self._gateway.post(record.beside(notice))
-
-    async def _delivered(self, record: Record | None, receipts: Sequence[Receipt]) -> None:
-        """The hook runs once: only the move that won returns the record (K-154)."""
-        if record and isinstance(self._adapter, HearsDelivered):
-            await self._hook(self._adapter.delivered(record, receipts))
-
-    async def _hook(self, call: Coroutine[Any, Any, None]) -> None:
-        result = await attempt(within(self._clock, self._policy.send_timeout, call))
-        if isinstance(result, Failure):
-            _log.warning("a hook of the adapter %s failed: %s", self._chatbot_id, result)
-
     def _on_draft(self, address: Address, draft: Draft) -> None:
-        shown = visible_draft(draft, self._manifest.visibility)
+        shown = visible_draft(draft, self._visibility)
         if shown and self._feed and self._backlog.covers(address):
             self._feed.put(address, shown)
 

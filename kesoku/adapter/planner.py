@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 from kesoku.adapter.attempt import Failure, attempt
 from kesoku.adapter.composer import Composer
+from kesoku.adapter.core import Core
 from kesoku.adapter.ledger import Ledger, Rewritten
 from kesoku.adapter.outgoing import Outgoing
 from kesoku.adapter.part import rows
-from kesoku.adapter.policy import DeliveryPolicy
 from kesoku.adapter.sender import Withdrawn
 from kesoku.adapter.spi import Adapter, Plans, State
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Delivery, DeliveryState
 from kesoku.messages.record import Address, Post, Record
-from kesoku.ports import Clock, Store, Transaction
+from kesoku.ports import Transaction
 
 _TOLD_AGAIN = 3600.0
 _log = logging.getLogger(__name__)
@@ -31,13 +31,11 @@ class Planner:
         adapter: Adapter,
         composer: Composer,
         ledger: Ledger,
-        store: Store,
+        core: Core,
         state: State,
-        clock: Clock,
-        policy: DeliveryPolicy,
     ) -> None:
-        self._adapter, self._composer, self._ledger, self._store = adapter, composer, ledger, store
-        self._state, self._clock, self._policy = state, clock, policy
+        self._adapter, self._composer, self._ledger, self._state = adapter, composer, ledger, state
+        self._store, self._clock, self._policy = core.store, core.clock, core.delivery
         self._told: dict[Address, float] = {}
 
     async def plan(self, record: Record, prompt: Record | None, spoke: asyncio.Event) -> list[Delivery] | None:

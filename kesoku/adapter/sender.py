@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from kesoku.adapter.attempt import Failure, attempt, backoff, within
+from kesoku.adapter.core import Core
 from kesoku.adapter.health import Health
 from kesoku.adapter.in_flight import InFlight
 from kesoku.adapter.ledger import Ledger
@@ -18,14 +19,12 @@ from kesoku.adapter.manifest import Capabilities
 from kesoku.adapter.outgoing import Outgoing
 from kesoku.adapter.pace import Pacer
 from kesoku.adapter.part import EXTRA, decode, row
-from kesoku.adapter.policy import DeliveryPolicy
 from kesoku.adapter.spi import Adapter, Finds
 from kesoku.adapter.staging import unreadable
 from kesoku.errors import Ambiguous, Hold, LoginNeeded, Refused, RetryLater
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Delivery, DeliveryState
 from kesoku.messages.record import Record
-from kesoku.ports import Clock
 
 DOUBT = "ambiguous: "
 """How the error of a part begins whose outcome is not known."""
@@ -70,13 +69,12 @@ class Sender:
         adapter: Adapter,
         capabilities: Capabilities,
         ledger: Ledger,
-        clock: Clock,
+        core: Core,
         pacer: Pacer,
         health: Health,
-        policy: DeliveryPolicy,
     ) -> None:
         self._adapter, self._capabilities, self._ledger = adapter, capabilities, ledger
-        self._clock, self._pacer, self._health, self._policy = clock, pacer, health, policy
+        self._clock, self._policy, self._pacer, self._health = core.clock, core.delivery, pacer, health
         self._in_flight = InFlight()
 
     def open(self) -> None:

@@ -64,6 +64,11 @@ class Inbox(Protocol):
         """Whether this person may `talk`, or is an admin (`approve`)."""
         ...
 
+    async def knows(self, key: str) -> bool:
+        """Whether a message with this key was taken in: `accept` would change nothing. Ask it before what costs
+        something, such as a thread or a download."""
+        ...
+
     async def interrupt(self, address: Address, *, by: str, queued: bool = False) -> bool:
         """Stop the running turn of a channel, and with `queued` what waits behind it; False if there was nothing."""
         ...

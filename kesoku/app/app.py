@@ -23,7 +23,6 @@ from kesoku.agent.assistant import Assistant
 from kesoku.agent.dispatcher import Dispatcher, DispatchLimits
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.loop import TurnLoop
-from kesoku.agent.prompt import system_prompt
 from kesoku.agent.view import Viewer
 from kesoku.agent.worker import Worker
 from kesoku.app import secret
@@ -49,7 +48,7 @@ from kesoku.messages.content import Attachment
 from kesoku.messages.lifecycle import Serving
 from kesoku.messages.profile import Profile
 from kesoku.messages.record import EVERY_CHANNEL, Address, Record
-from kesoku.messages.turn import MediaBlock, TurnRequest
+from kesoku.messages.turn import MediaBlock
 from kesoku.ports import Approver
 from kesoku.store import SqlStore
 from kesoku.tools.context import ToolContext
@@ -204,9 +203,7 @@ class App:
     def _assistant(self, address: Address, profile: Profile) -> Assistant:
         """Who answers in a channel; for an agent who answered where its people are when it was given its task."""
         bot = self._homes.place(address).chatbot_id
-        part = self._cast.part(bot, self._homes.profile(address) or profile)
-        request = TurnRequest(system=system_prompt(instructions=part.instructions), tools=self._specs)
-        return Assistant(models=part.models, request=request)
+        return self._cast.assistant(bot, self._homes.profile(address) or profile, tools=self._specs)
 
     def _approver(self) -> Approver:
         people = HomeApprover(Approvals(self.store, self._clock), self._homes)

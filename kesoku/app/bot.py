@@ -10,8 +10,20 @@ from kesoku.adapter.health import Health
 from kesoku.adapter.inbox import GatewayInbox
 from kesoku.adapter.manifest import AdapterConfig, Manifest
 from kesoku.adapter.outbox import Outbox
+from kesoku.adapter.spi import Adapter
 from kesoku.adapter.supervisor import Ending, supervise
+from kesoku.errors import ExtraMissing
 from kesoku.messages.lifecycle import Serving
+
+
+def adapter_of(manifest: Manifest, chatbot_id: str, config: AdapterConfig) -> Adapter:
+    """A fresh adapter. Raises ExtraMissing where its library is not installed."""
+    try:
+        return manifest.create(chatbot_id, config)
+    except ModuleNotFoundError as error:
+        if manifest.extra is None or not error.name:
+            raise
+        raise ExtraMissing(adapter=manifest.name, extra=manifest.extra, module=error.name) from error
 
 
 class Bot:
@@ -21,7 +33,7 @@ class Bot:
         self, *, chatbot_id: str, manifest: Manifest, config: AdapterConfig, serving: Serving, core: Core
     ) -> None:
         self.chatbot_id, self.manifest = chatbot_id, manifest
-        self.adapter: Any = manifest.create(chatbot_id, config)
+        self.adapter: Any = adapter_of(manifest, chatbot_id, config)
         self.health = Health(chatbot_id)
         self._clock = core.clock
         self._outbox = Outbox(

@@ -2,28 +2,20 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from kesoku.adapter.manifest import AdapterConfig
+from kesoku.agent.assistant import Assistant
+from kesoku.agent.prompt import system_prompt
 from kesoku.app.model import choose, create
 from kesoku.config import Config, Loaded, Problem
 from kesoku.config.naming import models_of
 from kesoku.config.schema import RoleTable
 from kesoku.errors import ConfigInvalid, ModelError
 from kesoku.messages.profile import NONE, Profile
+from kesoku.messages.turn import ToolSpec, TurnRequest
 from kesoku.ports import ChatModel
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """What is answered with."""
-
-    models: tuple[ChatModel, ...]
-    """The first one is asked, and each next one where those before it cannot answer."""
-    instructions: str
-    """The operator's part of the system prompt."""
 
 
 class Cast:
@@ -45,8 +37,8 @@ class Cast:
         """Every model, each once."""
         return tuple(dict.fromkeys((*self._models, *self._known.values())))
 
-    def part(self, bot: str, profile: Profile = NONE) -> Part:
-        """Who answers in a bot what asks for `profile`.
+    def assistant(self, bot: str, profile: Profile = NONE, *, tools: tuple[ToolSpec, ...] = ()) -> Assistant:
+        """Who answers in a bot what asks for `profile`, with these tools.
 
         What is not there any more is passed over, and logged once: a prompt may wait while the config changes.
         """
@@ -55,9 +47,10 @@ class Cast:
         wanted = (profile.model, role.model if role else "", settings.model)
         found = None if self._alone else next((model for name in wanted if (model := self._model(name))), None)
         first, *fallbacks = self._models
-        models = (found or first, *fallbacks)
+        models = tuple(dict.fromkeys((found or first, *fallbacks)))
         instructions = role.instructions if role else self._config.agent.instructions
-        return Part(models=tuple(dict.fromkeys(models)), instructions=instructions)
+        request = TurnRequest(system=system_prompt(instructions=instructions), tools=tools)
+        return Assistant(models=models, request=request)
 
     def _settings(self, bot: str) -> AdapterConfig:
         entry = self._config.adapters.get(bot)

@@ -70,7 +70,7 @@ async def _open(options: argparse.Namespace, loaded: Loaded, models: Cast, *, ch
             "question": _question(options),
             "attach": tuple(options.attach),
             "output": "json" if options.json else "plain" if options.plain else configured.output,
-            "banner": "\n".join(filter(None, (_greeting(options, models.part(BOT).models[0]), note))),
+            "banner": "\n".join(filter(None, (_greeting(options, models.assistant(BOT).model), note))),
         }
     )
     job = Job(

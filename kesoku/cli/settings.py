@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kesoku import log
+from kesoku import log, plugins
 from kesoku.cli.say import complain
 from kesoku.config import Loaded, load
 
@@ -21,7 +21,13 @@ def settings(path: Path | None) -> Loaded:
 def logged(loaded: Loaded, *, default: Path | None) -> Iterator[None]:
     """Write the log while the body runs: to `log.file`, else to `default`; None is standard error."""
     table = loaded.config.log
-    stop = log.start(level=table.level, file=table.file or default, form=table.format, secrets=loaded.secrets)
+    stop = log.start(
+        level=table.level,
+        file=table.file or default,
+        form=table.format,
+        secrets=loaded.secrets,
+        packages=plugins.packages(),
+    )
     try:
         yield
     finally:

@@ -1,23 +1,19 @@
 """What fits as an argument while a command is typed: messages of the conversation, and names."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kesoku.adapter.command import Choice, Invocation
-from kesoku.commands.here import label, said_in, session_here
+from kesoku.commands.here import is_own, label, number_in, said_in, session_here
 from kesoku.commands.registry import Complete
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
 from kesoku.ports import Store, Transaction
 from kesoku.render import printable_name
 
-MOST = 25
-"""Choices that are offered at once, the most that platforms list."""
 _NEAR = 200
 """Messages at the end of a conversation among which those that fit are looked for."""
 _WORDS, _NAME, _LABEL = 60, 24, 100
 """Columns of what a message says, of a name, and characters of a whole line."""
-_NUMBER = re.compile(r"#?([0-9]{1,9})")
 
 Fits = Callable[[Invocation, Record], bool]
 """Whether a message is one that this person may name here."""
@@ -29,7 +25,7 @@ def messages(store: Store, fits: Fits) -> Complete:
 
     async def complete(invocation: Invocation, argument: str) -> Sequence[Choice]:
         typed = str(invocation.arguments.get(argument) or "").strip()
-        return await store.read(lambda tx: list(_offered(tx, invocation, typed, fits))[:MOST])
+        return await store.read(lambda tx: list(_offered(tx, invocation, typed, fits)))
 
     return complete
 
@@ -40,7 +36,7 @@ def named(store: Store, names: Callable[[Transaction, Invocation, str], Iterable
     async def complete(invocation: Invocation, argument: str) -> Sequence[Choice]:
         typed = str(invocation.arguments.get(argument) or "").strip().casefold()
         found = await store.read(lambda tx: list(names(tx, invocation, argument)))
-        return [each for each in found if typed in f"{each.label} {each.value}".casefold()][:MOST]
+        return [each for each in found if typed in f"{each.label} {each.value}".casefold()]
 
     return complete
 
@@ -48,11 +44,6 @@ def named(store: Store, names: Callable[[Transaction, Invocation, str], Iterable
 def choice(value: str, about: str = "") -> Choice:
     """A choice that is shown as its value, with a word about it."""
     return Choice(label=f"{printable_name(value, _WORDS)}{f': {about}' if about else ''}"[:_LABEL], value=value)
-
-
-def is_own(invocation: Invocation, record: Record) -> bool:
-    """What this person wrote, or for an admin everything."""
-    return invocation.admin or record.message.user_id == invocation.principal.user_id
 
 
 def is_own_prompt(invocation: Invocation, record: Record) -> bool:
@@ -77,19 +68,19 @@ def runs(_: Invocation, record: Record) -> bool:
 
 def _offered(tx: Transaction, invocation: Invocation, typed: str, fits: Fits) -> Iterator[Choice]:
     session = session_here(tx, invocation.address)
-    number = _NUMBER.fullmatch(typed)
+    number = number_in(typed)
     near = tx.messages.tail(session.id, _NEAR)
-    older = tx.messages.nth(session.id, int(number[1])) if number else None
+    older = None if number is None else tx.messages.nth(session.id, number)
     if older is not None and near and older.session_n < near[0].session_n:
         near.insert(0, older)
     for record in reversed(near):
-        if fits(invocation, record) and _is_meant(record, number[1] if number else None, typed.casefold()):
+        if fits(invocation, record) and _is_meant(record, number, typed.casefold()):
             yield Choice(label=_line(record), value=str(record.session_n))
 
 
-def _is_meant(record: Record, number: str | None, words: str) -> bool:
+def _is_meant(record: Record, number: int | None, words: str) -> bool:
     if number is not None:
-        return str(record.session_n).startswith(number)
+        return str(record.session_n).startswith(str(number))
     return words in f"{record.message.author} {said_in(record)}".casefold()
 
 

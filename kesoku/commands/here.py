@@ -44,12 +44,18 @@ def message_ever_here(tx: Transaction, session: Session, given: str) -> Record:
 
     Raises NoSuchMessage.
     """
-    number = _NUMBER.fullmatch(given.strip())
-    found = tx.messages.nth(session.id, int(number[1])) if number else tx.messages.get(given.strip())
+    number = number_in(given)
+    found = tx.messages.get(given.strip()) if number is None else tx.messages.nth(session.id, number)
     now = tx.sessions.bound(found.address) if found is not None and found.session_id != session.id else session
     if found is None or now is None or now.id != session.id:
         raise NoSuchMessage(given=quoted(given), last=session.last_n)
     return found
+
+
+def number_in(given: str) -> int | None:
+    """The number of a message, as people write it: `12`, `#12`."""
+    found = _NUMBER.fullmatch(given.strip())
+    return int(found[1]) if found else None
 
 
 def label(record: Record) -> str:
@@ -108,7 +114,12 @@ def deed_keys(invocation: Invocation) -> tuple[str, ...]:
     return tuple(f"{key}#deed" for key in invocation.keys)
 
 
+def is_own(invocation: Invocation, record: Record) -> bool:
+    """Whether the person wrote this message, or is an admin."""
+    return invocation.admin or record.message.user_id == invocation.principal.user_id
+
+
 def own(invocation: Invocation, record: Record, verb: str) -> None:
     """Raise NotPossible unless the person wrote this message, or is an admin."""
-    if not invocation.admin and record.message.user_id != invocation.principal.user_id:
+    if not is_own(invocation, record):
         raise NotPossible(what=f"{verb} {label(record)}", why="somebody else wrote it; an admin can")

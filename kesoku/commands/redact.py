@@ -7,9 +7,9 @@ from pathlib import Path
 
 from kesoku.adapter.command import Argument, Invocation
 from kesoku.adapter.part import decode, is_damaged
-from kesoku.commands.completion import is_own, messages
+from kesoku.commands.completion import messages
 from kesoku.commands.copies import Copies, copies
-from kesoku.commands.here import label, message_here, own, session_here
+from kesoku.commands.here import is_own, label, message_here, own, session_here
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.commands.wipe import Wiped, wipe
 from kesoku.errors import NotPossible, StoreError

@@ -103,7 +103,7 @@ from kesoku.errors.pairing import (
     PairingError,
     SeveralBots,
 )
-from kesoku.errors.plugin import PluginBroken, PluginConflict, PluginError, PluginUnknown
+from kesoku.errors.plugin import ExtraMissing, PluginBroken, PluginConflict, PluginError, PluginUnknown
 from kesoku.errors.render import LimitTooSmall, PathRefused, RenderError, TimeNaive, ZoneUnknown
 from kesoku.errors.root import KesokuError
 from kesoku.errors.store import (
@@ -151,6 +151,7 @@ __all__ = [
     "DuplicateMessage",
     "EarlierConversation",
     "ExchangeError",
+    "ExtraMissing",
     "FieldMistyped",
     "FieldRefused",
     "FileRefused",

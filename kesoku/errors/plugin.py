@@ -33,3 +33,13 @@ class PluginConflict(PluginError, ValueError):
     def __init__(self, *, group: str, name: str, distributions: tuple[str, ...]) -> None:
         self.group, self.name, self.distributions = group, name, distributions
         super().__init__(f"{name!r} in {group} is offered by {' and '.join(distributions)}; uninstall all but one")
+
+
+class ExtraMissing(PluginError, ImportError):
+    """An adapter was asked for whose library is not installed."""
+
+    def __init__(self, *, adapter: str, extra: str, module: str) -> None:
+        self.adapter, self.extra, self.module = adapter, extra, module
+        super().__init__(
+            f"the adapter {adapter} needs {module}, which is not installed; pip install 'kesoku[{extra}]'", name=module
+        )

@@ -76,6 +76,8 @@ async def test_a_token_that_is_revoked_ends_its_bot_alone(home: Home, places: tu
     await second.revoke()
     out, err = await asyncio.to_thread(run.communicate, timeout=PATIENCE)
     assert run.returncode == 69, err
+    for each in places:
+        assert f"connected to Discord as {each.name}" in err
     assert err.count("make a new token at") >= 2
     assert "hunter2" not in out + err
     for each in places:

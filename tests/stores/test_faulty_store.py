@@ -37,8 +37,8 @@ GATEWAY = (
 )
 OUTBOX = tuple(f"Ledger.{name}" for name in ("plan", "move", "sent", "close", "edit", "forget"))
 READS = (
-    *("Journal.open", "Journal.join", "Journal.read", "Tail._read", "GatewayInbox._is_special"),
-    *("Backlog.snapshot", "Outbox._show", "Outbox._answered_later", "LiveBoard._made", "LiveBoard._rows"),
+    *("Journal.open", "Journal.join", "Journal.read", "Tail._read", "Answering.open"),
+    *("Backlog.snapshot", "Showing.show", "Outbox._answered_later", "LiveBoard._made", "LiveBoard._rows"),
 )
 WAYS = {"before": (BEFORE, 0.0), "after": (AFTER, 0.0), "locked": (LOCKED, 3.0), "full": (FULL, 11.0)}
 """How the first operation fails, and for how many seconds all writes fail in the same way then."""

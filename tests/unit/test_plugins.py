@@ -36,6 +36,12 @@ def test_an_extension_is_imported_only_when_it_is_asked_for(install: Install) ->
     assert plugins.find(GROUP, "lazy") == 42
 
 
+def test_the_packages_of_all_extensions_are_named_without_an_import(install: Install) -> None:
+    install("hook_deep", "", "deep = hook_deep.inside:value")
+    assert {"kesoku_cli", "hook_deep"} <= plugins.packages()
+    assert "hook_deep" not in sys.modules
+
+
 @pytest.mark.parametrize(
     ("module", "source", "reason"),
     [

@@ -2,5 +2,6 @@
 
 `wire` is the line to Discord, `inbound` what people write, `interaction` what they press and command, `drawing` how
 things look. `doctor.py` looks for what is missing, with `permissions.py` and `login.py`; `people.py` says who people
-are.
+are, `channels.py` where something is said, `snowflake.py` what ids mean. `library.py` has what discord.py does not
+promise to keep.
 """

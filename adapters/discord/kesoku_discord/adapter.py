@@ -27,25 +27,28 @@ from kesoku_discord.drawing.render import render
 from kesoku_discord.inbound.messages import Messages
 from kesoku_discord.interaction.interactions import Interactions
 from kesoku_discord.login import token_of
-from kesoku_discord.wire.client import Gateway, serve
+from kesoku_discord.wire.client import Gateway
+from kesoku_discord.wire.connection import Timing
 from kesoku_discord.wire.outbound import Outbound
+from kesoku_discord.wire.serve import serve
 
 
 class DiscordAdapter:
     """One bot on Discord. Implements the adapter contract with edits, deletions, typing, look-ups and a live status."""
 
-    def __init__(self, chatbot_id: str, config: DiscordConfig) -> None:
-        self._chatbot_id, self._config = chatbot_id, config
+    def __init__(self, chatbot_id: str, config: DiscordConfig, *, timing: Timing | None = None) -> None:
+        self._chatbot_id, self._config, self._timing = chatbot_id, config, timing
         self._outbound = Outbound()
         self._interactions: Interactions | None = None
 
     async def run(self, inbox: Inbox) -> None:
         """Connect and feed the inbox until cancelled. Raises LoginNeeded where Discord does not let the bot in."""
         token, rooms = token_of(self._config), _Rooms()
-        client = Gateway(self._config, rooms, health=inbox.report)
-        facts: dict[str, Any] = {"chatbot_id": self._chatbot_id, "config": self._config, "inbox": inbox}
-        rooms.messages = Messages(**facts, client=client)
-        rooms.interactions = self._interactions = Interactions(**facts, client=client)
+        client = Gateway(self._config, rooms, inbox.report, timing=self._timing)
+        rooms.messages = Messages(chatbot_id=self._chatbot_id, config=self._config, inbox=inbox, client=client)
+        rooms.interactions = self._interactions = Interactions(
+            chatbot_id=self._chatbot_id, config=self._config, inbox=inbox, client=client
+        )
         self._outbound.client = client
         try:
             await serve(client, token)

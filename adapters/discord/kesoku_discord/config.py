@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
 from kesoku.adapter import AdapterConfig
+from kesoku_discord import snowflake
 
 TOKEN_VARIABLE = "DISCORD_TOKEN"  # noqa: S105  the name of a variable
 """Where the token is looked for when the config has none."""
@@ -14,7 +15,7 @@ Reason = Literal["mention", "reply", "direct", "thread"]
 
 
 def _snowflake(text: str) -> str:
-    if not (text.isascii() and text.isdecimal() and 0 < int(text) < 1 << 64):
+    if not snowflake.parse(text):
         raise ValueError(f"{text!r} is no Discord id; right-click the channel with developer mode on, and copy its id")
     return text
 

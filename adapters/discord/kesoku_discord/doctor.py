@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 import httpx
@@ -22,7 +23,16 @@ _CONTENT = 1 << 18 | 1 << 19
 """Flags of an application that may read messages: for any number of servers, and for few."""
 _AGENT = "DiscordBot (https://discord.com, 10)"
 _THREADS = frozenset({10, 11, 12})
+_UNSEEN = 50001
 _API, _GATEWAY = (DiscordConfig.model_fields[name].default for name in ("api_base_url", "gateway_url"))
+
+
+def library(chatbot_id: str, module: str = "discord") -> Sequence[Finding]:
+    """A finding where the library that the bot runs on is not installed; it is not imported here."""
+    if find_spec(module):
+        return ()
+    text, fix = "discord.py is not installed", "pip install 'kesoku[discord]'"
+    return (Finding(check=f"adapters.{chatbot_id}", severity=Severity.ERROR, text=text, fix=fix),)
 
 
 async def examine(chatbot_id: str, config: DiscordConfig, *, seconds: float = _SECONDS) -> Sequence[Finding]:
@@ -130,8 +140,9 @@ class _Examination:
         async with slots:
             channel = await self._ask(client, f"/channels/{channel_id}")
             if isinstance(channel, _Refusal):
-                fix = "correct its id in the config, or let the bot see it"
-                return [self._bad(f"{where}: {channel.words}", fix)]
+                if channel.code == _UNSEEN:
+                    return [self._bad(f"{where}: the bot lacks View Channels", _permit(["View Channels"]))]
+                return [self._bad(f"{where}: {channel.words}", "correct its id in the config")]
             if "guild_id" not in channel:
                 return [self._fine(f"{where} is a direct conversation")]
             where = f"channel {channel_id} (#{channel['name']})"
@@ -163,8 +174,9 @@ class _Examination:
     async def _must(self, client: httpx.AsyncClient, path: str) -> Any:
         answer = await self._ask(client, path)
         if isinstance(answer, _Refusal):
-            fix = NEW_TOKEN if answer.status == httpx.codes.UNAUTHORIZED else self.cure
-            raise _Unwell(f"Discord refuses the login: {answer.words} (status {answer.status})", fix)
+            if answer.status == httpx.codes.UNAUTHORIZED:
+                raise _Unwell("Discord does not take the token (status 401)", NEW_TOKEN)
+            raise _Unwell(f"Discord refuses the login: {answer.words} (status {answer.status})", self.cure)
         return answer
 
     async def _once(self, client: httpx.AsyncClient, path: str) -> Any:

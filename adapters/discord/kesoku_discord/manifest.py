@@ -31,9 +31,9 @@ def _create(chatbot_id: str, config: DiscordConfig) -> Adapter:
 
 
 async def _doctor(chatbot_id: str, config: DiscordConfig) -> Sequence[Finding]:
-    from kesoku_discord.doctor import examine
+    from kesoku_discord.doctor import examine, library
 
-    return await examine(chatbot_id, config)
+    return (*library(chatbot_id), *await examine(chatbot_id, config))
 
 
 MANIFEST = Manifest(

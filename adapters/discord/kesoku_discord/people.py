@@ -3,6 +3,7 @@
 import discord
 
 from kesoku.adapter import Principal
+from kesoku_discord.library import role_ids
 
 
 def principal_of(
@@ -10,11 +11,9 @@ def principal_of(
 ) -> Principal:
     """A person in a place that lies `within` these channels.
 
-    Roles are those of the guild in which something was done, its own id among them. They are the ids that Discord sent:
-    the library names only roles that it knows already, and would leave out those of a server that it has not heard of
-    yet, also where they are denied.
+    Roles are those of the guild in which something was done, its own id among them.
     """
-    roles = (*user._roles, guild_id) if guild_id and isinstance(user, discord.Member) else ()  # noqa: SLF001
+    roles = (*role_ids(user), guild_id) if guild_id and isinstance(user, discord.Member) else ()
     return Principal(
         user_id=str(user.id),
         display_name=user.display_name,

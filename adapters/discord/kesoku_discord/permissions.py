@@ -12,7 +12,9 @@ from kesoku_discord.config import ChannelConfig, DiscordConfig
 _ADMINISTRATOR = 1 << 3
 _VIEW = 1 << 10
 _SEND = 1 << 11
-_WITHOUT_SENDING = 1 << 12 | 1 << 14 | 1 << 15 | 1 << 17 | 1 << 46
+_ATTACH_FILES = 1 << 15
+_VOICE_MESSAGES = 1 << 46
+_WITHOUT_SENDING = 1 << 12 | 1 << 14 | _ATTACH_FILES | 1 << 17 | _VOICE_MESSAGES
 """What is of no use to who may not send: text to speech, embeds, files, @everyone, voice messages."""
 ALL = (1 << 53) - 1
 """Every permission there is, and some to come."""
@@ -24,7 +26,7 @@ def needed(config: DiscordConfig, channel: ChannelConfig | None = None) -> dict[
     bits = {
         "View Channels": _VIEW,
         "Send Messages": _SEND,
-        "Attach Files": 1 << 15,
+        "Attach Files": _ATTACH_FILES,
         "Read Message History": 1 << 16,
         "Send Messages in Threads": 1 << 38,
     }
@@ -36,7 +38,7 @@ def needed(config: DiscordConfig, channel: ChannelConfig | None = None) -> dict[
 
 def optional() -> dict[str, int]:
     """What it makes use of where it has it: else a recording is sent as a plain file."""
-    return {"Send Voice Messages": 1 << 46}
+    return {"Send Voice Messages": _VOICE_MESSAGES}
 
 
 def wished(config: DiscordConfig) -> int:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from kesoku.testing.discord.control import Control
+from kesoku.testing.discord.process.control import Control
 from kesoku.testing.discord.server import LoopbackDiscord
 
 _LINE = 1 << 20

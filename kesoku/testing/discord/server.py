@@ -4,7 +4,7 @@ async with LoopbackDiscord() as server:
     guild = server.guild("Band")
     general, ada = server.channel("general", guild=guild), server.user("Ada")
     server.join(guild, ada)
-    ...                                     # the client, with server.token, server.api_base_url, server.gateway_url
+    ...  # the client, with server.token, server.api_base_url, server.gateway_url
     await server.say(general, ada, "hello <@BOT>")
     assert [each.content for each in server.messages(general)] == ["hello <@1>", "Hello, Ada."]
 """
@@ -15,20 +15,19 @@ from typing import Self
 
 from aiohttp import web
 
-from kesoku.testing.discord.answering import refusal, response, silence
-from kesoku.testing.discord.entity import Channel, Guild, Json
 from kesoku.testing.discord.error import Rejected, unauthorized, unknown_route
-from kesoku.testing.discord.gateway import Connection
-from kesoku.testing.discord.gateway_control import GatewayControl
-from kesoku.testing.discord.interactions import Interactions
-from kesoku.testing.discord.limits import RENAME, Excess, Limits, Standing
-from kesoku.testing.discord.people import People
+from kesoku.testing.discord.gateway.connection import Connection
+from kesoku.testing.discord.gateway.control import GatewayControl
+from kesoku.testing.discord.gateway.session import Sessions
+from kesoku.testing.discord.people.people import People
+from kesoku.testing.discord.people.using import Using
 from kesoku.testing.discord.request import Call, Reply, Seen, read
-from kesoku.testing.discord.route import Routes, open_to_all
+from kesoku.testing.discord.rest.limits import RENAME, Excess, Limits, Standing
+from kesoku.testing.discord.rest.response import refusal, response, silence
+from kesoku.testing.discord.rest.route import Routes, open_to_all
 from kesoku.testing.discord.script import Broken, Fault, Hang, Limited, Lost, Refusal, Script
-from kesoku.testing.discord.session import Sessions
-from kesoku.testing.discord.using import Using
-from kesoku.testing.discord.world import World
+from kesoku.testing.discord.world.entity import Channel, Guild, Json
+from kesoku.testing.discord.world.world import World
 
 _API = "/api/v10"
 _LARGEST = 64 * 1024 * 1024
@@ -54,8 +53,7 @@ class LoopbackDiscord(GatewayControl, People, Using):
         self._gateway = Sessions(self)
         self._connections: set[Connection] = set()
         self.world = World(now=self.now, bot_name=self.bot_name, emit=self._emit)
-        self._interactions = Interactions(self.world)
-        self._routes = Routes(self.world, self, self._interactions)
+        self._routes = Routes(self.world, self)
         self._limits, self._script = Limits(self.now), Script()
         self._runner: web.AppRunner | None = None
 
@@ -214,5 +212,5 @@ class LoopbackDiscord(GatewayControl, People, Using):
         """The channel that a request is about."""
         if " /channels/" in call.seen.route:
             return int(call.parts[0]) if call.parts[0].isdecimal() else None
-        made = self._interactions.known.get(call.parts[1]) if len(call.parts) > 1 else None
+        made = self.world.interactions.get(call.parts[1]) if len(call.parts) > 1 else None
         return made.channel.id if made else None

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,6 @@ import discord
 
 from kesoku.adapter import (
     Address,
-    Button,
     Capabilities,
     Choice,
     Command,
@@ -19,49 +18,29 @@ from kesoku.adapter import (
     Inbox,
     Invocation,
     Outgoing,
-    Presentation,
     Pressed,
     Principal,
     Question,
-    Receipt,
-    Record,
-    RenderContext,
 )
 from kesoku.adapter.access import Access
-from kesoku.adapter.policy import DeliveryPolicy
 from kesoku.adapter.staging import Staging
 from kesoku.agent.assistant import always
 from kesoku.agent.budget import Budget
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.view import Viewer
 from kesoku.app.commands import registry
-from kesoku.gateway import BusyPolicy, FloodBounds, StoreGateway
 from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.turn import TurnRequest
-from kesoku.ports import Store
 from kesoku.testing.adapter_runner import AdapterRunner
-from kesoku.testing.clock import WallClock
 from kesoku.testing.discord import LoopbackDiscord
-from kesoku.testing.fakes import FakePresence
-from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import ScriptedModel
-from kesoku.testing.waiting import until
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.drawing import closing
-from kesoku_discord.drawing.controls import rows_of
 from kesoku_discord.interaction.interactions import Interactions
-from kesoku_discord.manifest import MANIFEST, VISIBILITY
-from kesoku_discord.wire.client import Gateway, Timing, serve
+from kesoku_discord.wire.client import Gateway
 
-SECONDS = 5.0
-NOTICES = replace(
-    VISIBILITY,
-    thought=Presentation.HIDDEN,
-    tool_call=Presentation.HIDDEN,
-    tool_result=Presentation.HIDDEN,
-    notice=Presentation.SHOWN,
-)
-"""What people say and are told, and no status of a turn."""
+from .room_stage import RoomAdapter, RoomStage
+from .wire_stage import configured, holds
 
 
 class Commands:
@@ -92,52 +71,20 @@ class Commands:
         return self.offered
 
 
-@dataclass
-class Desk:
-    """An adapter that hears interactions only, and writes notices as plain messages."""
+class Desk(RoomAdapter):
+    """An adapter that hears interactions only."""
 
-    server: LoopbackDiscord
-    config: DiscordConfig
-    patience: float
-    client: Gateway | None = None
-    interactions: Interactions | None = None
-    readies: int = 0
-    heard: list[discord.Interaction] = field(default_factory=list)
+    def __init__(self, config: DiscordConfig, patience: float) -> None:
+        super().__init__(config)
+        self.patience = patience
+        self.interactions: Interactions | None = None
+        self.heard: list[discord.Interaction] = []
 
-    async def run(self, inbox: Inbox) -> None:
-        """Connect until cancelled."""
-        self.client = Gateway(self.config, self, health=inbox.report, timing=Timing(guilds=0.02, identify=0.0))
-        facts: dict[str, Any] = {"chatbot_id": "discord", "config": self.config, "inbox": inbox}
-        self.interactions = Interactions(**facts, client=self.client, patience=self.patience)
-        await serve(self.client, self.server.token)
-
-    def render(self, record: Record, context: RenderContext) -> tuple[Outgoing, ...]:
-        """The text, with the buttons of a question."""
-        asked = context.question
-        labels = asked.choices if asked else ()
-        return (
-            Outgoing(
-                text=record.message.text or "…",
-                buttons=tuple(Button(label=each, token=asked.id if asked else "", value=each) for each in labels),
-            ),
+    def furnish(self, inbox: Inbox, client: Gateway) -> None:
+        """Make the room."""
+        self.interactions = Interactions(
+            chatbot_id="discord", config=self.config, inbox=inbox, client=client, patience=self.patience
         )
-
-    async def send(self, address: Address, outgoing: Outgoing, key: str) -> Receipt:
-        """Write it."""
-        if self.client is None:
-            raise LookupError("not connected")
-        body = {"content": outgoing.text, "components": rows_of(outgoing)}
-        route = discord.http.Route("POST", "/channels/{channel_id}/messages", channel_id=address.channel_id)
-        sent = await self.client.http.request(route, json=body)
-        return Receipt(platform_ids=(str(sent["id"]),))
-
-    async def edit(self, address: Address, platform_id: str, outgoing: Outgoing) -> None:
-        """Change it."""
-        if self.client is None:
-            raise LookupError("not connected")
-        facts = {"channel_id": address.channel_id, "message_id": platform_id}
-        route = discord.http.Route("PATCH", "/channels/{channel_id}/messages/{message_id}", **facts)
-        await self.client.http.request(route, json={"content": outgoing.text, "components": rows_of(outgoing)})
 
     def closed(self, shown: Outgoing, question: Question, answer: str | None, by: str) -> Outgoing:
         """As the product does."""
@@ -153,22 +100,7 @@ class Desk:
         """A session began."""
         if self.interactions:
             await self.interactions.ready()
-        self.readies += 1
-
-    def arrived(self, message_id: int) -> None:
-        """Not here."""
-
-    def left_out(self, message_id: int) -> None:
-        """Not here."""
-
-    async def message(self, message: discord.Message) -> None:
-        """Not here."""
-
-    async def edited(self, payload: discord.RawMessageUpdateEvent) -> None:
-        """Not here."""
-
-    async def deleted(self, payload: discord.RawMessageDeleteEvent) -> None:
-        """Not here."""
+        await super().ready()
 
     async def interaction(self, interaction: discord.Interaction) -> None:
         """Somebody pressed or gave a command."""
@@ -178,35 +110,25 @@ class Desk:
 
 
 @dataclass
-class Stage:
-    """Ada may talk, Eve may not, Ida is an admin; all are in the guild of `room`."""
+class Stage(RoomStage):
+    """Ada may talk, Eve may not, Ida is an admin; all are in the guild."""
 
-    server: LoopbackDiscord
-    folder: Path
-    commands: CommandRegistry
-    store: Store
-    access: Access = field(default_factory=Access)
+    commands: CommandRegistry = field(default_factory=Commands)
     patience: float = 5.0
     """Seconds for what is offered while somebody types."""
-    bounds: FloodBounds = field(default_factory=FloodBounds)
     settings: dict[str, Any] = field(default_factory=dict)
     """More of the bot's configuration."""
 
     def __post_init__(self) -> None:
-        self.guild = self.server.guild("Band")
-        self.room = self.server.channel("room", guild=self.guild)
-        self.ada, self.eve, self.ida = (self.server.user(name) for name in ("Ada", "Eve", "Ida"))
-        for each in (self.ada, self.eve, self.ida):
-            self.server.join(self.guild, each)
+        super().__post_init__()
+        self.ada, self.eve, self.ida = self.people("Ada", "Eve", "Ida")
         self.access = Access(allow=(f"user:{self.ada.id}",), admins=(f"user:{self.ida.id}",))
-        self.clock = WallClock()
-        self.gateway = StoreGateway(self.store, self.clock, BusyPolicy(), FakePresence(), bounds=self.bounds)
         self.address = Address(chatbot_id="discord", channel_id=str(self.room.id))
 
     @property
     def desk(self) -> Desk:
         """The adapter that runs."""
-        desk: Desk = self.runner.adapter
+        desk: Desk = self.bot.adapter
         return desk
 
     def person(self, user: Any) -> Principal:
@@ -216,48 +138,19 @@ class Stage:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[AdapterRunner]:
         """The bot is connected, and Discord has its commands."""
-        config = DiscordConfig.model_validate(
-            {
-                "token": self.server.token,
-                "api_base_url": self.server.api_base_url,
-                "gateway_url": self.server.gateway_url,
-                **self.settings,
-            }
-        )
-        desk = Desk(self.server, config, self.patience)
+        desk = Desk(configured(self.server, **self.settings), self.patience)
         capabilities = Capabilities(max_text=2000, buttons=True, edits=True)
-        self.runner = AdapterRunner(
-            manifest=replace(MANIFEST, capabilities=capabilities, visibility=NOTICES),
-            store=self.store,
-            gateway=self.gateway,
-            clock=self.clock,
-            folder=self.folder,
-            adapter=desk,
-            access=self.access,
-            commands=self.commands,
-            policy=DeliveryPolicy(drain_seconds=0.0),
-        )
-        async with self.runner:
-            await until(lambda: holds(bool(desk.readies)), what="ready", seconds=SECONDS)
-            yield self.runner
+        self.bot = self.runner(desk, access=self.access, capabilities=capabilities, commands=self.commands)
+        async with self.bot:
+            await holds(lambda: desk.readies, "ready")
+            yield self.bot
 
     async def shown(self, *texts: str, where: Any = None) -> None:
         """Wait until these messages, and no others, stand in the channel."""
-        await until(
-            lambda: holds(tuple(each.content for each in self.server.messages(where or self.room)) == texts),
-            what=f"{texts} in {[each.content for each in self.server.messages(where or self.room)]}",
-            seconds=SECONDS,
-        )
-
-    async def prompts(self) -> list[Record]:
-        """What the agent was asked, in any channel."""
-        return await self.store.read(
-            lambda tx: [
-                record
-                for _, session in tx.sessions.channels()
-                for record in tx.messages.session(session.id)
-                if record.kind == "user_prompt"
-            ]
+        place = where or self.room
+        await holds(
+            lambda: tuple(each.content for each in self.server.messages(place)) == texts,
+            f"{texts} in {[each.content for each in self.server.messages(place)]}",
         )
 
 
@@ -276,18 +169,13 @@ def product(on: Stage) -> CommandRegistry:
     )
 
 
-async def holds(value: bool) -> bool:
-    """For `until`."""
-    return value
-
-
 @asynccontextmanager
 async def stage(
     folder: Path, commands: CommandRegistry | Callable[[Stage], CommandRegistry] | None = None
 ) -> AsyncIterator[Stage]:
     """A stage whose bot runs."""
     async with LoopbackDiscord() as server:
-        made = Stage(server, folder, Commands(), MemoryStore())
+        made = Stage(server, folder)
         made.commands = commands(made) if callable(commands) else commands or made.commands
         async with made.running():
             yield made

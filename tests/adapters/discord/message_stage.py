@@ -2,68 +2,47 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import discord
 
-from kesoku.adapter import Address, Capabilities, Inbox, Outgoing, Presentation, Receipt, Record, RenderContext
+from kesoku.adapter import Capabilities, Inbox, Record
 from kesoku.adapter.access import Access
-from kesoku.adapter.policy import DeliveryPolicy, IntakePolicy
+from kesoku.adapter.policy import IntakePolicy
 from kesoku.gateway import BusyPolicy, FloodBounds, StoreGateway
 from kesoku.testing.adapter_runner import AdapterRunner
 from kesoku.testing.clock import WallClock
-from kesoku.testing.discord import Channel, LoopbackDiscord, Message
+from kesoku.testing.discord import Channel, LoopbackDiscord
 from kesoku.testing.fakes import FakePresence
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.waiting import until
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.inbound.messages import Messages
-from kesoku_discord.manifest import MANIFEST, VISIBILITY
-from kesoku_discord.wire.client import Gateway, Timing, serve
+from kesoku_discord.manifest import MANIFEST
+from kesoku_discord.wire.client import Gateway
 
-SECONDS = 5.0
-PLAIN = replace(
-    VISIBILITY,
-    thought=Presentation.HIDDEN,
-    tool_call=Presentation.HIDDEN,
-    tool_result=Presentation.HIDDEN,
-    notice=Presentation.SHOWN,
-)
+from .room_stage import RoomAdapter, RoomStage
+from .wire_stage import SECONDS, configured, holds
+
+PATIENT = FloodBounds(per_person_per_minute=10_000, per_channel_per_minute=10_000, queued_per_channel=10_000)
+"""Nobody says too much."""
 
 
-@dataclass
-class Ear:
-    """An adapter that hears messages only, and writes notices as plain messages."""
+class Ear(RoomAdapter):
+    """An adapter that hears messages only."""
 
-    chatbot_id: str
-    config: DiscordConfig
-    token: str
-    client: Gateway | None = None
-    messages: Messages | None = None
-    readies: int = 0
-    handled: int = 0
-    hold: Callable[[], Any] | None = None
-    """What `ready` waits for."""
+    def __init__(self, chatbot_id: str, config: DiscordConfig, hold: Callable[[], Any] | None = None) -> None:
+        """`hold` is what `ready` waits for."""
+        super().__init__(config)
+        self.chatbot_id, self.hold = chatbot_id, hold
+        self.messages: Messages | None = None
+        self.handled = 0
 
-    async def run(self, inbox: Inbox) -> None:
-        """Connect until cancelled."""
-        self.client = Gateway(self.config, self, health=inbox.report, timing=Timing(guilds=0.01, identify=0.0))
-        self.messages = Messages(chatbot_id=self.chatbot_id, config=self.config, inbox=inbox, client=self.client)
-        await serve(self.client, self.token)
-
-    def render(self, record: Record, context: RenderContext) -> tuple[Outgoing, ...]:
-        """The text."""
-        return (Outgoing(text=record.message.text or "…"),)
-
-    async def send(self, address: Address, outgoing: Outgoing, key: str) -> Receipt:
-        """Write it."""
-        if self.client is None:
-            raise LookupError("not connected")
-        route = discord.http.Route("POST", "/channels/{channel_id}/messages", channel_id=address.channel_id)
-        sent = await self.client.http.request(route, json={"content": outgoing.text})
-        return Receipt(platform_ids=(str(sent["id"]),))
+    def furnish(self, inbox: Inbox, client: Gateway) -> None:
+        """Make the room."""
+        self.messages = Messages(chatbot_id=self.chatbot_id, config=self.config, inbox=inbox, client=client)
 
     @property
     def room(self) -> Messages:
@@ -77,7 +56,7 @@ class Ear:
         if self.hold is not None:
             await self.hold()
         await self.room.ready()
-        self.readies += 1
+        await super().ready()
 
     def arrived(self, message_id: int) -> None:
         """A message came."""
@@ -102,49 +81,30 @@ class Ear:
         await self.room.deleted(payload)
         self.handled += 1
 
-    async def interaction(self, interaction: discord.Interaction) -> None:
-        """Not here."""
-
 
 @dataclass
-class Stage:
-    """Ada may talk, Eve may not; both are in the guild of `room`. The store outlives each run."""
+class Stage(RoomStage):
+    """Ada and Bob may talk, Eve may not; all are in the guild."""
 
-    server: LoopbackDiscord
-    folder: Path
-    store: MemoryStore = field(default_factory=MemoryStore)
+    bounds: FloodBounds = PATIENT
 
     def __post_init__(self) -> None:
-        self.guild = self.server.guild("Band")
-        self.room = self.server.channel("room", guild=self.guild)
-        self.ada, self.eve, self.bob = (self.server.user(name) for name in ("Ada", "Eve", "Bob"))
-        for each in (self.ada, self.eve, self.bob):
-            self.server.join(self.guild, each)
+        super().__post_init__()
+        self.ada, self.eve, self.bob = self.people("Ada", "Eve", "Bob")
         self.access = Access(allow=(f"user:{self.ada.id}", f"user:{self.bob.id}"))
         self.intake = IntakePolicy()
-        self.clock = WallClock()
-        bounds = FloodBounds(per_person_per_minute=10_000, per_channel_per_minute=10_000, queued_per_channel=10_000)
-        self.gateway = StoreGateway(self.store, self.clock, BusyPolicy(), FakePresence(), bounds=bounds)
 
     @asynccontextmanager
     async def running(
         self, *, chatbot_id: str = "discord", hold: Callable[[], Any] | None = None, ready: bool = True, **options: Any
     ) -> AsyncIterator[AdapterRunner]:
         """The bot is connected; with `ready` it has caught up."""
-        config = DiscordConfig.model_validate(
-            {"api_base_url": self.server.api_base_url, "gateway_url": self.server.gateway_url, **options}
-        )
-        ear = Ear(chatbot_id, config, self.server.token, hold=hold)
-        runner = AdapterRunner(
-            manifest=replace(MANIFEST, capabilities=Capabilities(max_text=2000), visibility=PLAIN),
-            store=self.store,
-            gateway=self.gateway,
-            clock=self.clock,
-            folder=self.folder,
-            chatbot_id=chatbot_id,
-            adapter=ear,
+        ear = Ear(chatbot_id, configured(self.server, **options), hold)
+        runner = self.runner(
+            ear,
             access=self.access,
-            policy=DeliveryPolicy(drain_seconds=0.0),
+            capabilities=Capabilities(max_text=2000),
+            chatbot_id=chatbot_id,
             intake=self.intake,
         )
         async with runner:
@@ -157,7 +117,7 @@ class Stage:
         found: list[Record] = []
 
         async def enough() -> bool:
-            found[:] = await self._prompts()
+            found[:] = await self.stored()
             return len(found) >= n
 
         await until(enough, what=f"{n} prompts", seconds=SECONDS)
@@ -165,37 +125,13 @@ class Stage:
             raise AssertionError(f"{len(found)} prompts instead of {n}: {[each.message.text for each in found]}")
         return found
 
-    async def _prompts(self) -> list[Record]:
-        found = await self.store.read(
-            lambda tx: [
-                record
-                for _, session in tx.sessions.channels()
-                for record in tx.messages.session(session.id)
-                if record.kind == "user_prompt"
-            ]
-        )
-        return sorted(found, key=lambda each: each.seq)
-
     def shown(self, channel: Channel) -> list[str]:
         """What the bot wrote in a channel."""
         return [each.content for each in self.server.messages(channel) if each.author_id == self.server.bot_id]
 
-    async def settled(self, ear: Ear, n: int) -> None:
+    async def settled(self, bot: AdapterRunner, n: int) -> None:
         """So many events were handled."""
-        await holds(lambda: ear.handled >= n, f"{n} events handled")
-
-    def keys(self, messages: Sequence[Message]) -> list[str]:
-        """Their ids."""
-        return [str(each.id) for each in messages]
-
-
-async def holds(condition: Callable[[], object], what: str) -> None:
-    """Wait until it is so."""
-
-    async def held() -> bool:
-        return bool(condition())
-
-    await until(held, what=what, seconds=SECONDS)
+        await holds(lambda: bot.adapter.handled >= n, f"{n} events handled")
 
 
 @asynccontextmanager
@@ -224,3 +160,8 @@ def message_ids(record: Record) -> dict[str, Any]:
     """The platform's ids in the source of a prompt."""
     ids: Any = record.message.source.to_dict().get("platform_ids", {})
     return dict(ids)
+
+
+def texts(records: Sequence[Record]) -> list[str]:
+    """What was said, without headers."""
+    return [each.message.rendered.splitlines()[-1] for each in records]

@@ -11,21 +11,18 @@ import pytest
 
 from kesoku.adapter.access import Access
 from kesoku.adapter.policy import IntakePolicy
-from kesoku.messages.record import Record
-from kesoku.testing.discord import Broken, Hang, Limited, Refusal, permission, wire
+from kesoku.testing.discord import Broken, Hang, Limited, Refusal
+from kesoku.testing.discord.wire import entity as wire_entity
+from kesoku.testing.discord.world import permission
 from kesoku.testing.waiting import until
 from kesoku_discord.inbound.doors import Doors
 from kesoku_discord.inbound.memory import Channels, OnceADay, RecentIds
 
-from .message_stage import Stage, alone, holds, stage
+from .message_stage import Stage, alone, stage, texts
+from .wire_stage import holds
 
 HISTORY = "GET /channels/{}/messages"
 MEMBER = "GET /guilds/{}/members/{}"
-
-
-def texts(records: list[Record]) -> list[str]:
-    """What was said, without headers."""
-    return [each.message.rendered.splitlines()[-1] for each in records]
 
 
 async def known(on: Stage) -> None:
@@ -33,7 +30,7 @@ async def known(on: Stage) -> None:
     async with on.running() as bot:
         await on.server.say(on.room, on.eve, "hello all")
         await on.server.say(on.server.direct(on.ada), on.ada, "first")
-        await on.settled(bot.adapter, 2)
+        await on.settled(bot, 2)
         await on.prompts(1)
 
 
@@ -136,7 +133,7 @@ async def test_live_messages_come_after_the_missed_ones(tmp_path: Path) -> None:
             await holds(lambda: room.last_message_id == live.id, "it is with the client")
             await on.prompts(1)
             gate.set()
-            await on.settled(bot.adapter, 1)
+            await on.settled(bot, 1)
             assert texts(await on.prompts(3)) == ["first", "missed", "live"]
 
 
@@ -151,7 +148,7 @@ async def test_live_messages_wait_while_history_is_read(tmp_path: Path) -> None:
             await holds(lambda: [each for each in on.server.asked(HISTORY) if each.scripted], "history is asked for")
             await on.server.say(on.room, on.ada, "<@BOT> live")
             await on.server.say(other, on.ada, "<@BOT> elsewhere")
-            await on.settled(bot.adapter, 2)
+            await on.settled(bot, 2)
             assert texts(await on.prompts(4)) == ["first", "elsewhere", "missed", "live"]
 
 
@@ -305,7 +302,7 @@ async def test_a_stranger_is_told_once(tmp_path: Path) -> None:
     async with stage(tmp_path) as on:
         async with on.running() as bot:
             await on.server.say(on.room, on.eve, "<@BOT> hi")
-            await on.settled(bot.adapter, 2)  # the hint is the bot's own message
+            await on.settled(bot, 2)  # the hint is the bot's own message
         for _ in range(2):
             async with on.running():
                 assert len(on.shown(on.room)) == 1
@@ -334,7 +331,7 @@ async def test_a_server_that_comes_late_is_read_too(tmp_path: Path) -> None:
             gate.set()
             assert texts(await on.prompts(1)) == ["missed"]
             seen = await bot.inbox.state.get("seen")
-            on.server.world.emit("GUILD_CREATE", wire.guild_create(on.server.world, late), guild=late)
+            on.server.world.emit("GUILD_CREATE", wire_entity.guild_create(on.server.world, late), guild=late)
             await on.server.say(hall, on.ada, "<@BOT> live")
             await holds(lambda: bot.adapter.readies, "all is read")
             assert texts(await on.prompts(3)) == ["missed", "late", "live"]
@@ -429,7 +426,7 @@ async def test_quiet_reading_moves_the_cursor(tmp_path: Path) -> None:
         async with on.running() as bot:
             now[0] += 60
             message = await on.server.say(on.room, on.eve, "beside it")
-            await on.settled(bot.adapter, 1)
+            await on.settled(bot, 1)
             assert await bot.inbox.state.get("seen") == str(message.id)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import discord
@@ -12,11 +12,12 @@ from discord.gateway import KeepAliveHandler
 
 from kesoku.adapter import LoginNeeded
 from kesoku.testing.discord import Broken, Channel, LoopbackDiscord, User
-from kesoku.testing.waiting import until
-from kesoku_discord.wire.client import INTENTS, Timing, _ended
+from kesoku_discord.wire.client import INTENTS
+from kesoku_discord.wire.connection import Timing
 from kesoku_discord.wire.lanes import Lanes
+from kesoku_discord.wire.serve import ended
 
-from .wire_stage import OUTSIDE, QUICK, SECONDS, Bot, configured, connected, proxy_to, started
+from .wire_stage import OUTSIDE, QUICK, SECONDS, Bot, configured, connected, holds, proxy_to, started
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 
@@ -38,13 +39,6 @@ def ada(server: LoopbackDiscord, room: Channel) -> User:
     assert room.guild is not None
     server.join(room.guild, made)
     return made
-
-
-async def reaches(what: str, condition: Callable[[], object]) -> None:
-    async def there() -> bool:
-        return bool(condition())
-
-    await until(there, what=what, seconds=SECONDS)
 
 
 def test_the_intents_are_those_of_a_bot_that_reads_and_writes() -> None:
@@ -88,7 +82,7 @@ async def test_an_interaction_waits_for_nothing(server: LoopbackDiscord, room: C
         bot.heard.on = lambda said: asyncio.Event().wait()  # type: ignore[assignment, return-value]
         await server.say(room, ada, "held up for ever")
         await server.press(server.messages(room)[0], "Stop", by=ada)
-        await reaches("the press", lambda: bot.heard.interactions)
+        await holds(lambda: bot.heard.interactions, "the press")
 
 
 async def test_a_listener_that_raises_ends_nothing(
@@ -169,7 +163,7 @@ async def test_a_gateway_that_ends_every_connection_is_not_stormed(server: Loopb
     async with connected(server, timing=replace(QUICK, dial=0.05)) as bot:
         loop, ended = asyncio.get_running_loop(), list[float]()
         while len(ended) < 4:
-            await reaches("a connection", lambda: server.connections)
+            await holds(lambda: server.connections, "a connection")
             ended.append(loop.time())
             await server.drop(4000)
         assert ended[-1] - ended[0] >= 0.1
@@ -180,7 +174,7 @@ async def test_a_missing_heartbeat_ack_leads_to_one_reconnect(server: LoopbackDi
     """Complaint 150."""
     async with connected(server, timing=replace(QUICK, heartbeat=0.15)) as bot:
         server.mute_acks()
-        await reaches("a new connection", lambda: server.resumes == 1)
+        await holds(lambda: server.resumes == 1, "a new connection")
         server.mute_acks(muted=False)
         acknowledged = set[float]()
 
@@ -188,7 +182,7 @@ async def test_a_missing_heartbeat_ack_leads_to_one_reconnect(server: LoopbackDi
             acknowledged.add(bot.client.latency)
             return len(acknowledged) > 4  # which takes longer than a missing one is borne
 
-        await reaches("acks", steady)
+        await holds(steady, "acks")
         assert (server.identifies, server.resumes, server.connections) == (1, 1, 1)
         assert bot.heard.events == ["ready"]
 
@@ -209,7 +203,7 @@ async def test_a_connection_that_stays_away_is_said_and_given_up(
 async def test_a_connection_that_comes_back_late_is_well_again(server: LoopbackDiscord) -> None:
     async with connected(server, timing=replace(QUICK, identify=0.1, patience=0.02)) as bot:
         await server.invalid()
-        await reaches("well again", lambda: len(bot.heard.health) == 3)
+        await holds(lambda: len(bot.heard.health) == 3, "well again")
         assert [healthy for healthy, _ in bot.heard.health] == [True, False, True]
 
 
@@ -250,13 +244,13 @@ async def test_cancelling_closes_quickly_and_leaves_nothing(server: LoopbackDisc
     async with connected(server) as bot:
         bot.heard.on = lambda said: asyncio.sleep(60)
         await server.say(room, ada, "this takes long")
-        await reaches("the message", lambda: bot.client._lanes._tasks)
+        await holds(lambda: bot.client._lanes._tasks, "the message")
         began = asyncio.get_running_loop().time()
         await bot.stop()
         assert asyncio.get_running_loop().time() - began < 1.0
-    await reaches("no connection", lambda: server.connections == 0)
-    await reaches("no task", lambda: _ours(before) == [])
-    await reaches("no thread", lambda: not _beating())
+    await holds(lambda: server.connections == 0, "no connection")
+    await holds(lambda: _ours(before) == [], "no task")
+    await holds(lambda: not _beating(), "no thread")
 
 
 async def test_cancelling_while_it_begins_a_new_session_leaves_no_thread(server: LoopbackDiscord) -> None:
@@ -267,16 +261,16 @@ async def test_cancelling_while_it_begins_a_new_session_leaves_no_thread(server:
         bot.client.before_identify_hook = stuck  # type: ignore[method-assign]
         beats = _beating()
         await server.invalid()
-        await reaches("a new connection", lambda: bool(_beating() - beats))
-    await reaches("no thread", lambda: not _beating())
+        await holds(lambda: bool(_beating() - beats), "a new connection")
+    await holds(lambda: not _beating(), "no thread")
 
 
 async def test_cancelling_while_it_logs_in_leaves_nothing(server: LoopbackDiscord) -> None:
     before = asyncio.all_tasks()
     bot = await started(configured(server))
-    await reaches("the login", lambda: server.requests)
+    await holds(lambda: server.requests, "the login")
     await bot.stop()
-    await reaches("no task", lambda: _ours(before) == [])
+    await holds(lambda: _ours(before) == [], "no task")
 
 
 async def test_cancelling_waits_for_no_goodbye() -> None:
@@ -304,7 +298,7 @@ async def test_a_cancellation_that_the_library_swallows_is_repeated() -> None:
 
     task = asyncio.create_task(stubborn())
     await asyncio.sleep(0)
-    await _ended({task})
+    await ended({task})
     assert task.cancelled()
     assert len(swallowed) == 2
 
@@ -330,7 +324,7 @@ async def test_a_lane_that_is_full_leaves_events_out(caplog: pytest.LogCaptureFi
     for number in range(1, 5):
         lanes.put("a", lambda number=number: work(number))  # type: ignore[misc]
     gate.set()
-    await reaches("the lane", lambda: len(done) == 3)
+    await holds(lambda: len(done) == 3, "the lane")
     assert done == [0, 1, 2]
     assert "2 events of channel a wait already; no more are taken" in caplog.text
     assert "2 events of channel a were left out" in caplog.text

@@ -10,8 +10,10 @@ from kesoku.testing.adapter_contract import AdapterContract
 from kesoku.testing.discord import Fault, Limited, LoopbackDiscord, Lost, Refusal
 from kesoku.testing.rig import PATIENCE, Rig
 from kesoku.testing.waiting import until
-from kesoku_discord.config import DiscordConfig
+from kesoku_discord.adapter import DiscordAdapter
 from kesoku_discord.manifest import MANIFEST
+
+from .wire_stage import QUICK, configured
 
 SENDING = "POST /channels/{}/messages"
 FAULTS: dict[str, Fault] = {
@@ -41,16 +43,7 @@ class DiscordRig:
 
     def adapter(self) -> Any:
         """One more client."""
-        return self.manifest.create(
-            self.chatbot_id,
-            DiscordConfig.model_validate(
-                {
-                    "token": self._server.token,
-                    "api_base_url": self._server.api_base_url,
-                    "gateway_url": self._server.gateway_url,
-                }
-            ),
-        )
+        return DiscordAdapter(self.chatbot_id, configured(self._server), timing=QUICK)
 
     def address(self, room: str) -> Address:
         """There is one."""

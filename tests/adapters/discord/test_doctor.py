@@ -10,7 +10,7 @@ import pytest
 from kesoku.adapter import Finding, Severity
 from kesoku.testing.discord import Hang, Limited, LoopbackDiscord, Refusal
 from kesoku_discord.config import DiscordConfig
-from kesoku_discord.doctor import examine
+from kesoku_discord.doctor import examine, library
 from kesoku_discord.permissions import wished
 
 from .wire_stage import configured
@@ -64,7 +64,7 @@ async def test_without_a_token_nothing_is_asked(server: LoopbackDiscord, monkeyp
 async def test_a_token_that_is_refused(server: LoopbackDiscord) -> None:
     (finding,) = bad(await told(configured(server, token="MTE.hunter2.wrong")))
     assert finding.severity is Severity.ERROR
-    assert "Discord refuses the login" in finding.text
+    assert finding.text == "Discord does not take the token (status 401)"
     assert "Reset Token" in finding.fix
 
 
@@ -108,7 +108,8 @@ async def test_channels_that_it_does_not_see(server: LoopbackDiscord) -> None:
     server.permit(hidden, deny=VIEW)
     found = bad(await told(configured(server, channels={str(hidden.id): {}, "123": {}})))
     assert [each.text.partition(":")[0] for each in found] == [f"channel {hidden.id}", "channel 123"]
-    assert "View Channel" in found[0].text
+    assert found[0].text.endswith("the bot lacks View Channels")
+    assert "View Channels" in found[0].fix
     assert "gone" in found[1].text
 
 
@@ -218,3 +219,10 @@ async def test_what_answers_is_not_discord(status: int, body: bytes, words: str)
         facts: dict[str, Any] = {"token": "MTE.hunter2.x", "api_base_url": f"http://127.0.0.1:{port}/api/v10"}
         (finding,) = bad(await told(DiscordConfig.model_validate(facts)))
     assert finding.text == words
+
+
+def test_a_library_that_is_not_installed_is_named() -> None:
+    assert library("discord") == ()
+    (finding,) = library("helper", "not_there_at_all")
+    assert (finding.check, finding.severity) == ("adapters.helper", Severity.ERROR)
+    assert finding.fix == "pip install 'kesoku[discord]'"

@@ -10,14 +10,13 @@ from discord.http import Route
 
 from kesoku.adapter import LoginNeeded, RetryLater
 from kesoku.testing.clock import VirtualClock
-from kesoku.testing.discord import LoopbackDiscord
-from kesoku.testing.waiting import until
+from kesoku.testing.discord import Limited, LoopbackDiscord
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.login import proxy_of, shown, token_of
 from kesoku_discord.wire.http import Http, rank_of
 from kesoku_discord.wire.limiter import MOST, WINDOW, Limiter, Rank
 
-from .wire_stage import OUTSIDE, SECONDS, connected, proxy_to
+from .wire_stage import OUTSIDE, SECONDS, connected, holds, proxy_to
 
 
 @pytest.mark.usefixtures("no_proxy")
@@ -53,10 +52,7 @@ async def test_interactions_are_answered_at_the_endpoint_and_wait_for_no_turn() 
         await bot.client.http.request(Route("POST", f"/channels/{room.id}/messages"), json=body)
         press = await server.press(server.messages(room)[0], "Stop", by=ada)
 
-        async def heard() -> bool:
-            return bool(bot.heard.interactions)
-
-        await until(heard, what="the press", seconds=SECONDS)
+        await holds(lambda: bool(bot.heard.interactions), "the press")
         clock = VirtualClock()  # stands still, so no turn becomes free
         bot.client.http.limiter = Limiter(now=clock.monotonic, sleep=clock.sleep)
         for _ in range(MOST):
@@ -84,16 +80,28 @@ async def test_requests_leave_at_the_pace() -> None:
     async with paced() as (server, http, clock):
         asked = [asyncio.create_task(http.request(Route("GET", "/gateway"))) for _ in range(2 * MOST)]
 
-        async def full() -> bool:
-            return len(server.requests) == MOST and clock.sleeping == 1
-
-        await until(full, what="a full window", seconds=SECONDS)
+        await holds(lambda: len(server.requests) == MOST and clock.sleeping == 1, "a full window")
         await clock.advance(0.9 * WINDOW)
         assert len(server.requests) == MOST
         await clock.advance(0.2 * WINDOW)
         await asyncio.wait(asked[: MOST - 1])
         await clock.advance(WINDOW)
         await asyncio.gather(*asked)
+
+
+async def test_who_is_cancelled_in_a_limit_over_all_routes_holds_nobody_up_for_ever() -> None:
+    """The library lets nothing go on until the one request has slept. Limits are named in whole seconds."""
+    async with paced() as (server, http, clock):
+        server.script(Limited(0.5, everywhere=True), on="GET /gateway")
+        limited = asyncio.create_task(http.request(Route("GET", "/gateway")))
+        await holds(lambda: clock.sleeping == 1, "the limit")
+        limited.cancel()
+        waiting = asyncio.create_task(http.request(Route("GET", "/users/@me")))
+        await clock.advance(1.0)
+        assert not waiting.done()
+        assert server.asked("GET /users/@me")[1:] == []
+        await clock.advance(0.2)
+        await asyncio.wait_for(waiting, SECONDS)
 
 
 async def test_typing_that_is_late_is_not_sent() -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,9 @@ from kesoku.adapter import Argument, Choice, CommandSpec
 from kesoku.adapter.access import Access
 from kesoku.testing.discord import Hang, LoopbackDiscord, Lost, Refusal
 from kesoku.testing.memory import MemoryStore
-from kesoku.testing.waiting import until
 
-from .interaction_stage import SECONDS, Commands, Stage, holds, product, stage
+from .interaction_stage import Commands, Stage, product, stage
+from .wire_stage import holds
 
 CALLBACK = "POST /interactions/{}/{}/callback"
 SYNC = "PUT /applications/{}/commands"
@@ -37,10 +36,6 @@ EDIT = CommandSpec(
 )
 
 
-async def becomes(condition: Callable[[], object], what: str) -> None:
-    await until(lambda: holds(bool(condition())), what=what, seconds=SECONDS)
-
-
 def replies(**scripted: Any) -> Commands:
     return Commands(PIN, PING, EDIT, replies=scripted)
 
@@ -51,14 +46,14 @@ async def test_the_commands_are_told_once_however_often_a_session_begins(tmp_pat
         for number in (2, 3):
             on.server.forget_sessions()
             await on.server.drop()
-            await becomes(lambda number=number: on.desk.readies == number, f"session {number}")  # type: ignore[misc]
+            await holds(lambda number=number: on.desk.readies == number, f"session {number}")  # type: ignore[misc]
         assert on.server.command_syncs == 1
         assert [each["name"] for each in on.server.commands] == ["pin", "ping", "edit"]
 
 
 async def test_only_a_changed_list_is_told_after_a_restart(tmp_path: Path) -> None:
     async with LoopbackDiscord() as server:
-        on = Stage(server, tmp_path, replies(), MemoryStore())
+        on = Stage(server, tmp_path, commands=replies())
         for commands, syncs in ((replies(), 1), (replies(), 1), (Commands(PING), 2)):
             on.commands = commands
             async with on.running():
@@ -71,13 +66,13 @@ async def test_a_list_that_discord_refuses_is_told_again_later_and_stops_nothing
 ) -> None:
     async with LoopbackDiscord() as server:
         server.script(Refusal(400, 50035, "Invalid Form Body"), on=SYNC)
-        on = Stage(server, tmp_path, replies(), MemoryStore())
+        on = Stage(server, tmp_path, commands=replies())
         async with on.running():
             assert server.command_syncs == 0
             assert "did not take the list of commands" in caplog.text
             server.forget_sessions()
             await server.drop()
-            await becomes(lambda: server.command_syncs == 1, "the second try")
+            await holds(lambda: server.command_syncs == 1, "the second try")
 
 
 async def test_a_command_is_answered_to_its_giver_alone(tmp_path: Path) -> None:
@@ -149,7 +144,7 @@ async def test_a_command_that_a_stop_cuts_off_is_not_left_without_an_answer(tmp_
         return "never"
 
     async with LoopbackDiscord() as server:
-        on = Stage(server, tmp_path, replies(ping=slow), MemoryStore())
+        on = Stage(server, tmp_path, commands=replies(ping=slow))
         async with on.running():
             given = await server.command("ping", {}, by=on.ada, at=on.room)
             await begun.wait()
@@ -196,7 +191,7 @@ async def test_a_stranger_in_a_direct_chat_is_given_a_code(tmp_path: Path) -> No
         (code,) = re.findall(r"`kesoku pair ([A-Z]{8})`", told.text)
         again = await on.server.command("ping", {}, by=on.eve, at=on.server.direct(on.eve))
         assert code in (await again.answered(2))[1].text, "what only one person sees is gone when Discord restarts"
-        on.runner.inbox.access = Access(deny=(f"user:{on.eve.id}",))
+        on.bot.inbox.access = Access(deny=(f"user:{on.eve.id}",))
         denied = await on.server.command("ping", {}, by=on.eve, at=on.server.direct(on.eve))
         assert (await denied.answered(2))[1].text == "This bot only talks to people whom its owner let in."
 
@@ -255,7 +250,7 @@ async def test_a_command_in_a_thread_is_about_the_thread(tmp_path: Path) -> None
         given = await on.server.command("ping", {}, by=on.ada, at=thread)
         await given.answered(2)
         assert commands.given[0].address.channel_id == str(thread.id)
-        on.runner.inbox.access = Access(allow=(f"channel:{on.room.id}",))
+        on.bot.inbox.access = Access(allow=(f"channel:{on.room.id}",))
         given = await on.server.command("ping", {}, by=on.eve, at=thread)
         assert (await given.answered(2))[1].text == "ping {}"
 
@@ -266,7 +261,7 @@ async def test_roles_and_nickname_are_those_in_the_guild(tmp_path: Path) -> None
         role = on.server.role(on.guild, "friends")
         bob = on.server.user("Bob")
         on.server.join(on.guild, bob, nick="Bobby", roles=[role])
-        on.runner.inbox.access = Access(allow=(f"role:{role.id}",))
+        on.bot.inbox.access = Access(allow=(f"role:{role.id}",))
         given = await on.server.command("ping", {}, by=bob, at=on.room)
         assert (await given.answered(2))[1].text == "ping {}"
         assert commands.given[0].principal.display_name == "Bobby"
@@ -308,12 +303,12 @@ async def test_where_discord_hangs_nothing_is_left_that_waits_for_it(
     """A completion comes with each letter that somebody types."""
     caplog.set_level(logging.INFO)
     async with LoopbackDiscord() as server:
-        on = Stage(server, tmp_path, replies(), MemoryStore(), patience=0.05)
+        on = Stage(server, tmp_path, commands=replies(), patience=0.05)
         async with on.running():
             server.script(Hang(), on=CALLBACK)
             with pytest.raises(AssertionError):
                 await server.complete("pin", "message", "1", by=on.ada, at=on.room, seconds=0.01)
-            await becomes(lambda: "did not take what fits behind /pin" in caplog.text, "the end of it")
+            await holds(lambda: "did not take what fits behind /pin" in caplog.text, "the end of it")
 
 
 async def test_what_is_found_too_late_is_not_waited_for(tmp_path: Path) -> None:
@@ -322,7 +317,7 @@ async def test_what_is_found_too_late_is_not_waited_for(tmp_path: Path) -> None:
             await asyncio.Event().wait()
 
     async with LoopbackDiscord() as server:
-        on = Stage(server, tmp_path, Slow(PIN), MemoryStore(), patience=0.02)
+        on = Stage(server, tmp_path, commands=Slow(PIN), patience=0.02)
         async with on.running():
             assert await on.server.complete("pin", "message", "1", by=on.ada, at=on.room) == []
 

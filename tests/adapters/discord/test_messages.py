@@ -7,18 +7,12 @@ import pytest
 
 from kesoku.adapter.access import Access
 from kesoku.messages.enums import MessageStatus
-from kesoku.testing.adapter_runner import AdapterRunner
 from kesoku.testing.discord import Broken, Message, Refusal
 
-from .message_stage import Ear, Stage, holds, message_ids, stage
+from .message_stage import Stage, message_ids, stage
+from .wire_stage import holds
 
 LOOK = "GET /channels/{}/messages/{}"
-
-
-def ear(bot: AdapterRunner) -> Ear:
-    """The adapter of a bot."""
-    made: Ear = bot.adapter
-    return made
 
 
 async def test_a_message_belongs_to_its_channel_or_thread(tmp_path: Path) -> None:
@@ -52,7 +46,7 @@ async def test_only_what_is_addressed_is_heard(tmp_path: Path) -> None:
         await on.server.say(on.room, on.ada, "hello all")
         await on.server.say(on.room, robot, "pong", reply_to=ours)
         await on.server.say(on.room, on.ada, "<@BOT> by hook", webhook=True)
-        await on.settled(ear(bot), 4)
+        await on.settled(bot, 4)
         await on.server.say(on.room, on.ada, "thanks", reply_to=ours, ping=False)
         (record,) = await on.prompts(1)
         assert record.message.rendered.endswith(":\nthanks")
@@ -67,7 +61,7 @@ async def test_a_bot_in_a_thread_of_the_bot_is_not_heard(tmp_path: Path) -> None
         thread = on.server.thread(on.room, "songs", by=on.server.world.bot)
         await on.server.say(thread, robot, "and you?")
         await on.server.say(thread, robot, "<@BOT> and you?")
-        await holds(lambda: ear(bot).handled >= 2, "both were handled")
+        await on.settled(bot, 2)
         assert await on.prompts(0) == []
 
 
@@ -93,7 +87,7 @@ async def test_a_thread_that_was_begun_for_the_bot_is_its_own(tmp_path: Path) ->
             await on.server.say(mine, on.ada, text)
         found = await on.prompts(3)
         assert [each.message.rendered.splitlines()[-1] for each in found] == ["one", "two", "three"]
-        await holds(lambda: ear(bot).handled >= 6, "all were handled")
+        await on.settled(bot, 6)
         assert len(on.server.asked(LOOK)) == 2
         await on.prompts(3)
 
@@ -106,7 +100,7 @@ async def test_a_thread_whose_beginning_is_gone_is_not_its_own(tmp_path: Path) -
         on.server.script(Refusal(404, 10008, "Unknown Message"), on=LOOK)
         for text in ("two", "three"):
             await on.server.say(thread, on.ada, text)
-        await holds(lambda: ear(bot).handled >= 4, "all were handled")
+        await on.settled(bot, 4)
         assert len(on.server.asked(LOOK)) == 1
         await on.prompts(1)
 
@@ -123,7 +117,7 @@ async def test_trouble_with_looking_up_loses_nothing(tmp_path: Path, trouble: in
         if trouble == 2:
             on.server.forget_sessions()
             await on.server.drop()
-            await holds(lambda: ear(bot).readies == 2, "a second session")
+            await holds(lambda: bot.adapter.readies == 2, "a second session")
         assert [each.message.rendered.splitlines()[-1] for each in await on.prompts(2)] == ["one", "two"]
 
 
@@ -141,7 +135,7 @@ async def test_a_thread_that_the_library_lacks_is_asked_for(tmp_path: Path) -> N
             on.server.script(Refusal(404, 10003, "Unknown Channel"), on="GET /channels/{}")
             for text in ("two", "three"):
                 await on.server.say(thread, on.ada, text)
-            await on.settled(ear(bot), 3)
+            await on.settled(bot, 3)
             assert len(on.server.asked("GET /channels/{}")) == 2
 
 
@@ -151,7 +145,7 @@ async def test_a_stranger_is_told_how_to_get_in_and_nothing_is_kept(tmp_path: Pa
         options: dict[str, Any] = {"auto_thread": True, "channels": {str(on.room.id): {}}}
         async with on.running(**options) as bot:
             await on.server.say(on.room, on.eve, "just talking")
-            await on.settled(ear(bot), 1)
+            await on.settled(bot, 1)
             assert on.shown(on.room) == []
             await on.server.say(on.room, on.eve, "<@BOT> hi", attachments=[("a.txt", b"x", "text/plain")])
             await holds(lambda: on.shown(on.room), "the hint")
@@ -179,11 +173,11 @@ async def test_a_message_that_comes_twice_is_one_prompt(tmp_path: Path) -> None:
         async with on.running() as bot:
             message = await on.server.say(on.room, on.ada, "<@BOT> once")
             await on.server.redeliver(message)
-            await on.settled(ear(bot), 2)
+            await on.settled(bot, 2)
             await on.prompts(1)
         async with on.running() as bot:
             await on.server.redeliver(message)
-            await on.settled(ear(bot), 1)
+            await on.settled(bot, 1)
             await on.prompts(1)
 
 
@@ -205,10 +199,10 @@ async def test_an_edit_rewrites_a_prompt_that_waits(tmp_path: Path) -> None:
         message = await on.server.say(on.room, on.ada, "<@BOT> old")
         (record,) = await on.prompts(1)
         await on.server.preview(message)
-        await on.settled(ear(bot), 2)
+        await on.settled(bot, 2)
         assert (await on.prompts(1))[0].message.version == record.message.version
         await on.server.edit(message, "<@BOT> new")
-        await on.settled(ear(bot), 3)
+        await on.settled(bot, 3)
         (changed,) = await on.prompts(1)
         assert changed.id == record.id
         assert changed.message.rendered == record.message.rendered.replace("old", "new")
@@ -222,7 +216,7 @@ async def test_an_edit_after_the_answer_makes_no_second_turn(tmp_path: Path) -> 
         await bot.finish(await bot.claim())
         await on.server.edit(message, "<@BOT> new")
         await on.server.preview(message)
-        await on.settled(ear(bot), 4)  # the answer is the bot's own message
+        await on.settled(bot, 4)  # the answer is the bot's own message
         (record,) = await on.prompts(1)
         assert record.status is MessageStatus.PROCESSED
 
@@ -234,7 +228,7 @@ async def test_an_edit_that_adds_a_mention_is_one_turn(tmp_path: Path) -> None:
         message = await on.server.say(on.room, on.ada, "help me")
         for each in (old, message, message):
             await on.server.edit(each, "<@BOT> help me please")
-        await on.settled(ear(bot), 5)
+        await on.settled(bot, 5)
         (record,) = await on.prompts(1)
         assert record.message.rendered.endswith(":\nhelp me please")
         assert message_ids(record) == {"discord_message_id": str(message.id)}
@@ -245,7 +239,7 @@ async def test_an_own_edit_is_nothing(tmp_path: Path) -> None:
     async with stage(tmp_path) as on, on.running() as bot:
         ours = await on.server.say(on.room, on.server.world.bot, "working")
         await on.server.edit(ours, "<@BOT> working on")
-        await on.settled(ear(bot), 2)
+        await on.settled(bot, 2)
         assert await on.prompts(0) == []
 
 
@@ -255,7 +249,7 @@ async def test_a_deleted_message_is_withdrawn(tmp_path: Path) -> None:
         message = await on.server.say(on.room, on.ada, "<@BOT> oh")
         (record,) = await on.prompts(1)
         await on.server.delete(message)
-        await on.settled(ear(bot), 2)
+        await on.settled(bot, 2)
         assert await bot.status(record) is MessageStatus.INTERRUPTED
 
 
@@ -264,7 +258,7 @@ async def test_a_message_that_is_gone_before_its_thread_is_opened_is_dropped(tmp
     async with stage(tmp_path) as on, on.running(auto_thread=True) as bot:
         on.server.script(Refusal(404, 10008, "Unknown Message"), on="POST /channels/{}/messages/{}/threads")
         await on.server.delete(await on.server.say(on.room, on.ada, "<@BOT> oh"))
-        await on.settled(ear(bot), 2)
+        await on.settled(bot, 2)
         assert await on.prompts(0) == []
         assert on.shown(on.room) == []
 
@@ -273,7 +267,7 @@ async def test_a_command_in_a_message_is_read_without_the_mention(tmp_path: Path
     """The core answers it, here that there is none."""
     async with stage(tmp_path) as on, on.running() as bot:
         await on.server.say(on.room, on.ada, "<@BOT> /hello")
-        await on.settled(ear(bot), 1)
+        await on.settled(bot, 1)
         assert (await on.prompts(1))[0].message.rendered.endswith("/hello")
 
 
@@ -299,7 +293,7 @@ async def test_a_channel_says_what_is_answered(tmp_path: Path, respond: str) -> 
     async with stage(tmp_path) as on, on.running(channels={str(on.room.id): {"respond": respond}}) as bot:
         await _say(on, "plain")
         await _say(on, "<@BOT> called")
-        await on.settled(ear(bot), 2)
+        await on.settled(bot, 2)
         expected = {"never": [], "always": ["plain", "called"], "addressed": ["called"]}[respond]
         found = await on.prompts(len(expected))
         assert [each.message.rendered.splitlines()[-1] for each in found] == expected

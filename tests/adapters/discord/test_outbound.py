@@ -12,12 +12,11 @@ import pytest
 
 from kesoku.adapter import Address, Ambiguous, Button, LoginNeeded, Outgoing, OutgoingFile, Refused, RetryLater
 from kesoku.testing.discord import Broken, Channel, Flag, Limited, LoopbackDiscord, Lost, Message, Refusal, User
-from kesoku.testing.waiting import until
 from kesoku_discord.wire.outbound import Outbound
 from kesoku_discord.wire.upload import as_listed
 from kesoku_discord.wire.voice import voice_of
 
-from .wire_stage import SECONDS, Bot, connected
+from .wire_stage import Bot, connected, holds
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 KEY = "abcdefghijklmnopqrstuvwx"
@@ -143,6 +142,8 @@ async def test_a_file_with_its_description(stage: Stage, tmp_path: Path) -> None
         ("a\nb.txt", "a b.txt"), ("a\udcff.txt", "a\ufffd.txt"), ("a\0b", "a b"),
         ("x" * 300 + ".png", "x" * 99 + "….png"),
         ("song\u202egnp.exe", "songgnp.exe"), ("../a.txt", "a.txt"), ("\u200b", "?"), ("結束 x.png", "結束 x.png"),
+        ('a"b.txt', "ab.txt"), ("a\r\nX: y.txt", "a X: y.txt"), ("a;b=c.txt", "abc.txt"), ("", "?"), (".", "?"),
+        ("x" * 300, "x" * 99 + "…"), ("../../etc/passwd", "passwd"), ("привет.txt", "привет.txt"),
     ],
 )  # fmt: skip
 async def test_a_file_of_any_name_is_sent_and_found_again(stage: Stage, tmp_path: Path, name: str, listed: str) -> None:
@@ -151,6 +152,7 @@ async def test_a_file_of_any_name_is_sent_and_found_again(stage: Stage, tmp_path
     sent = await stage.send(outgoing)
     (attachment,) = stage.said[0].attachments
     assert (as_listed(attachment.name), attachment.description) == (as_listed(listed), "of \ufffd")
+    assert attachment.data == b"data"
     assert [each.platform_ids for each in await stage.outbound.find(stage.address, outgoing, KEY, 0)] == [(sent,)]
 
 
@@ -338,10 +340,7 @@ async def test_sending_goes_on_while_the_gateway_connects_anew(stage: Stage) -> 
     stage.bot.client.http.gateway = stage.bot.client.http.gateway.with_path("/nowhere")
     await stage.server.drop()
 
-    async def dropped() -> bool:
-        return not stage.server.connections
-
-    await until(dropped, what="the drop", seconds=SECONDS)
+    await holds(lambda: not stage.server.connections, "the drop")
     await stage.send(Outgoing(text="hello"))
     assert len(stage.said) == 1
 
@@ -361,30 +360,3 @@ async def test_an_answer_goes_out_without_its_reference_where_replies_are_not_al
 async def test_in_a_channel_that_is_gone_nothing_is_found(stage: Stage) -> None:
     stage.server.remove(stage.room)
     assert await stage.outbound.find(stage.address, Outgoing(text="hello"), KEY, time.time()) == []
-
-
-@pytest.mark.parametrize(
-    "name",
-    ['a"b.txt', "a\r\nX: y.txt", "x" * 300, "../../etc/passwd", "привет.txt", "\ud800.txt", "", ".", "a;b=c.txt"],
-)
-async def test_a_file_is_sent_and_found_whatever_its_name(stage: Stage, tmp_path: Path, name: str) -> None:
-    outgoing = file(tmp_path, name=name)
-    sent = await stage.send(outgoing)
-    found = await stage.outbound.find(stage.address, outgoing, KEY, time.time())
-    assert [each.platform_ids for each in found] == [(sent,)]
-    assert stage.said[0].attachments[0].data == b"data"
-
-
-@pytest.mark.slow  # limits are named in whole seconds
-async def test_who_is_cancelled_in_a_limit_over_all_routes_holds_nobody_up_for_ever(stage: Stage) -> None:
-    """The library lets nothing go on until the one request has slept."""
-    stage.server.script(Limited(0.5, everywhere=True), on="POST /channels/{}/typing")
-    typing = asyncio.create_task(stage.outbound.typing(stage.address, True))
-
-    async def limited() -> bool:
-        return not stage.bot.client.http._global_over.is_set()
-
-    await until(limited, what="the limit", seconds=SECONDS)
-    typing.cancel()
-    await stage.send(Outgoing(text="hello"))
-    assert [each.content for each in stage.said] == ["hello"]

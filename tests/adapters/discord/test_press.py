@@ -19,12 +19,12 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.render import Unit
 from kesoku.testing.discord import LoopbackDiscord, Refusal
 from kesoku.testing.memory import MemoryStore
-from kesoku.testing.waiting import until
 from kesoku_discord.drawing import closing
 from kesoku_discord.drawing.controls import Act, Control, buttons, choices
 from kesoku_discord.interaction.press import COMMANDS
 
-from .interaction_stage import SECONDS, Commands, Stage, holds, product, stage
+from .interaction_stage import Commands, Stage, product, stage
+from .wire_stage import holds
 
 CHOICES = ("yes", "no", "always")
 ENDED = "May I run rm?\n-# The turn is over."
@@ -74,15 +74,15 @@ async def post(on: Stage, text: str, components: Sequence[dict[str, Any]], where
 async def asked(on: Stage, *, admins: bool = False, labels: Sequence[str] = CHOICES) -> AsyncIterator[Any]:
     """A tool waits for an answer; the message with the question, and the task that ends with the choice."""
     said = Prompt(keys=("m1",), address=on.address, principal=on.person(on.ada), text="go")
-    await on.runner.inbox.accept([said])
-    call = await on.runner.say(await on.runner.claim(), make.tool_call("rm", {}, provider="p", model="m"))
+    await on.bot.inbox.accept([said])
+    call = await on.bot.say(await on.bot.claim(), make.tool_call("rm", {}, provider="p", model="m"))
     question = Question(id="q1", text="May I run rm?", choices=tuple(labels))
     waiting = asyncio.create_task(
         Approvals(on.store, on.clock, patience=60).ask(question, call=call, admins_only=admins)
     )
     try:
         await on.shown("May I run rm?")
-        await on.runner.outbox.idle()
+        await on.bot.outbox.idle()
         yield on.server.messages(on.room)[-1], waiting
     finally:
         waiting.cancel()
@@ -136,7 +136,7 @@ async def test_of_two_presses_one_counts_and_the_other_is_told(tmp_path: Path) -
 
 async def test_a_question_is_answered_by_a_button_from_before_a_restart(tmp_path: Path) -> None:
     async with LoopbackDiscord() as server:
-        on = Stage(server, tmp_path, Commands(), MemoryStore())
+        on = Stage(server, tmp_path)
         async with on.running(), asked(on) as (message, _):
             pass
         async with on.running():
@@ -166,7 +166,7 @@ async def test_a_picked_choice_is_what_the_person_says_next(tmp_path: Path) -> N
         pressed = await on.server.press(message, "Coffee", by=on.ada)
         await on.shown("Tea or coffee?\n-# Ada chose: Coffee")
         assert message.components == []
-        (prompt,) = await on.prompts()
+        (prompt,) = await on.stored()
         head, _, said = prompt.message.text.partition("\n")
         assert head.startswith(f"`Ada` <@{on.ada.id}> at `")
         assert said == "Coffee"
@@ -179,7 +179,7 @@ async def test_a_picked_choice_is_what_the_person_says_next(tmp_path: Path) -> N
 
 async def test_a_question_is_picked_once_over_people_and_restarts(tmp_path: Path) -> None:
     async with LoopbackDiscord() as server:
-        on = Stage(server, tmp_path, Commands(), MemoryStore())
+        on = Stage(server, tmp_path)
         async with on.running():
             message = await post(on, "Tea?", pick("Tea", "No"))
             shown = message.components
@@ -191,7 +191,7 @@ async def test_a_question_is_picked_once_over_people_and_restarts(tmp_path: Path
             told = (await late.answered(3))[2]
             assert (told.text, told.ephemeral) == ("Already answered: Ada chose: Tea", True)
             await on.shown("Tea?\n-# Ada chose: Tea")
-            assert len(await on.prompts()) == 1
+            assert len(await on.stored()) == 1
 
 
 @pytest.mark.parametrize("label", ["/stop", "yes", "1"])
@@ -205,7 +205,7 @@ async def test_what_a_model_calls_its_choices_commands_and_approves_nothing(tmp_
         assert found is not None
         assert found.answer is None
         assert commands.given == []
-        assert [each.message.text.partition("\n")[2] for each in await on.prompts()] == ["", label]
+        assert [each.message.text.partition("\n")[2] for each in await on.stored()] == ["", label]
 
 
 async def test_a_choice_too_long_for_its_menu_goes_by_its_number_in_the_text(tmp_path: Path) -> None:
@@ -214,26 +214,26 @@ async def test_a_choice_too_long_for_its_menu_goes_by_its_number_in_the_text(tmp
         (menu,) = message.components[0]["components"]
         await on.server.press(message, custom_id=menu["custom_id"], by=on.ada, values=["1"])
         await on.shown(f"1. short\n2. long\n-# Ada chose: 2. {'long ' * 18}long…")
-        (prompt,) = await on.prompts()
+        (prompt,) = await on.stored()
         assert prompt.message.text.endswith("\n2. " + "long " * 18 + "long…")
 
 
 async def test_what_was_picked_is_answered_as_the_channel_is_configured(tmp_path: Path) -> None:
     async with LoopbackDiscord() as server:
-        on = Stage(server, tmp_path, Commands(), MemoryStore())
+        on = Stage(server, tmp_path)
         on.settings = {"channels": {str(on.room.id): {"model": "gemini/x", "role": "guide"}}}
         async with on.running():
             for where in (on.room, on.server.thread(on.room, "plans")):
                 message = await post(on, "Tea?", pick("Tea", "No"), where)
                 await on.server.press(message, "Tea", by=on.ada)
                 await on.shown("Tea?\n-# Ada chose: Tea", where=where)
-        sources: list[Any] = [each.message.source for each in await on.prompts()]
+        sources: list[Any] = [each.message.source for each in await on.stored()]
         assert [(each.model, each.role) for each in sources] == [("gemini/x", "guide")] * 2
 
 
 async def test_what_is_picked_too_often_is_refused_and_can_be_picked_later(tmp_path: Path) -> None:
     async with LoopbackDiscord() as server:
-        on = Stage(server, tmp_path, Commands(), MemoryStore(), bounds=FloodBounds(per_person_per_minute=1))
+        on = Stage(server, tmp_path, bounds=FloodBounds(per_person_per_minute=1))
         async with on.running():
             first = await post(on, "First?", pick("Tea", "No"))
             second = await post(on, "Second?", pick("Tea", "No"))
@@ -241,10 +241,10 @@ async def test_what_is_picked_too_often_is_refused_and_can_be_picked_later(tmp_p
             picked = "First?\n-# Ada chose: Tea"
             await on.shown(picked, "Second?")
             await on.server.press(second, "Tea", by=on.ada)
-            await until(lambda: holds(len(on.server.messages(on.room)) == 3), what="the refusal", seconds=SECONDS)
+            await holds(lambda: len(on.server.messages(on.room)) == 3, "the refusal")
             assert "I did not take this message" in on.server.messages(on.room)[-1].content
             assert second.components != []
-            assert len(await on.prompts()) == 1
+            assert len(await on.stored()) == 1
 
 
 async def test_a_choice_counts_also_where_the_message_cannot_be_changed(
@@ -254,8 +254,8 @@ async def test_a_choice_counts_also_where_the_message_cannot_be_changed(
         on.server.script(Refusal(404, 10008, "Unknown Message"), on="PATCH /webhooks/{}/{}/messages/@original")
         message = await post(on, "Tea?", pick("Tea", "No"))
         await on.server.press(message, "Tea", by=on.ada)
-        await until(lambda: holds("could not be taken away" in caplog.text), what="the log", seconds=SECONDS)
-        assert len(await on.prompts()) == 1
+        await holds(lambda: "could not be taken away" in caplog.text, "the log")
+        assert len(await on.stored()) == 1
 
 
 async def test_a_stranger_picks_nothing(tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ async def test_a_stranger_picks_nothing(tmp_path: Path) -> None:
             assert told.ephemeral
             assert words in told.text
         assert message.components != []
-        assert await on.prompts() == []
+        assert await on.stored() == []
         await on.shown("Tea?")
 
 
@@ -277,7 +277,7 @@ async def test_a_choice_is_picked_in_a_direct_chat_and_in_a_thread(tmp_path: Pat
             message = await post(on, "Tea?", pick("Tea", "No"), where)
             await on.server.press(message, "Tea", by=on.ada)
             await on.shown("Tea?\n-# Ada chose: Tea", where=where)
-            assert (await on.prompts())[-1].address.channel_id == str(where.id)
+            assert (await on.stored())[-1].address.channel_id == str(where.id)
 
 
 @pytest.mark.parametrize(("act", "name"), COMMANDS.items())
@@ -299,18 +299,18 @@ async def test_stop_ends_the_turn_under_which_it_stands_and_never_a_newer_one(tm
         turns = []
         for key in ("m1", "m2"):
             said = Prompt(keys=(key,), address=on.address, principal=on.person(on.ada), text=key)
-            await on.runner.inbox.accept([said])
-            turns.append(await on.runner.claim())
+            await on.bot.inbox.accept([said])
+            turns.append(await on.bot.claim())
             if key == "m1":
-                await on.runner.finish(turns[0])
+                await on.bot.finish(turns[0])
         old, new = (Control(act=Act.STOP, subject=each.prompt.id) for each in turns)
         message = await post(on, "working", buttons([("Old", old), ("New", new)]))
         pressed = await on.server.press(message, "Old", by=on.ada)
         assert (await pressed.answered(2))[1].text == "That turn is over."
-        assert await on.runner.status(turns[1].prompt) is MessageStatus.PROCESSING
+        assert await on.bot.status(turns[1].prompt) is MessageStatus.PROCESSING
         pressed = await on.server.press(message, "New", by=on.ada)
         assert (await pressed.answered(2))[1].text.startswith("Stopped")
-        assert await on.runner.status(turns[1].prompt) is MessageStatus.INTERRUPTED
+        assert await on.bot.status(turns[1].prompt) is MessageStatus.INTERRUPTED
 
 
 @pytest.mark.parametrize(
@@ -319,9 +319,9 @@ async def test_stop_ends_the_turn_under_which_it_stands_and_never_a_newer_one(tm
 async def test_the_buttons_under_an_answer_are_about_its_turn(tmp_path: Path, act: Act, said: str) -> None:
     async with stage(tmp_path, product) as on:
         prompt = Prompt(keys=("m1",), address=on.address, principal=on.person(on.ada), text="go")
-        await on.runner.inbox.accept([prompt])
-        claim = await on.runner.claim()
-        answer = await on.runner.finish(claim)
+        await on.bot.inbox.accept([prompt])
+        claim = await on.bot.claim()
+        answer = await on.bot.finish(claim)
         subject = answer.id if act is Act.TRACE else claim.prompt.id
         message = await post(on, "done", buttons([("Do", Control(act=act, subject=subject))]))
         pressed = await on.server.press(message, "Do", by=on.ada)
@@ -369,7 +369,7 @@ class GatedStore(MemoryStore):
 async def test_a_press_that_cannot_be_taken_is_told_so(tmp_path: Path) -> None:
     store = GatedStore()
     async with LoopbackDiscord() as server:
-        on = Stage(server, tmp_path, Commands(), store)
+        on = Stage(server, tmp_path, store)
         async with on.running(), asked(on) as (message, _):
             store.broken = LookupError("a bug")
             pressed = await on.server.press(message, "yes", by=on.ada)
@@ -383,7 +383,7 @@ async def test_a_press_that_cannot_be_taken_is_told_so(tmp_path: Path) -> None:
 async def test_a_press_is_acknowledged_before_a_slow_store_has_it(tmp_path: Path, control: Act) -> None:
     store = GatedStore()
     async with LoopbackDiscord() as server:
-        on = Stage(server, tmp_path, Commands(), store)
+        on = Stage(server, tmp_path, store)
         async with on.running(), asked(on) as (message, _):
             if control is Act.PICK:
                 message = await post(on, "Tea?", pick("yes", "no"))

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from kesoku.testing.discord import Message, wire_message
+from kesoku.testing.discord import Message
+from kesoku.testing.discord.wire import message as wire_message
 from kesoku_discord.inbound import wording
 from kesoku_discord.wire.reading import message_of
 
 from .made import BOB, MESSAGE, Library, facts_on_the_wire, replying
-from .message_stage import Stage, stage
+from .message_stage import Stage, stage, texts
 
 POLL = {
     "question": {"text": "Tea?"},
@@ -20,11 +21,6 @@ POLL = {
     "allow_multiselect": False,
     "layout_type": 1,
 }
-
-
-def texts(records: Any) -> list[str]:
-    """What was said."""
-    return [each.message.rendered.splitlines()[-1] for each in records]
 
 
 def wired(on: Stage, message: Message, **facts: Any) -> dict[str, Any]:

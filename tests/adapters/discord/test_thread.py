@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 
 from kesoku.messages.record import Record
-from kesoku.testing.discord import Broken, Channel, Kind, Limited, Lost, Message, Refusal, permission
+from kesoku.testing.discord import Broken, Channel, Kind, Limited, Lost, Message, Refusal
+from kesoku.testing.discord.world import permission
 from kesoku_discord.config import ChannelConfig, DiscordConfig
 from kesoku_discord.inbound.thread import wants_thread
 
 from .made import GENERAL, THREAD, Library
-from .message_stage import Stage, holds, stage
+from .message_stage import Stage, stage
+from .wire_stage import holds
 
 CREATE = "POST /channels/{}/messages/{}/threads"
 LOOK = "GET /channels/{}"
@@ -61,10 +63,24 @@ async def test_a_message_that_comes_again_keeps_its_thread(tmp_path: Path) -> No
             message, record = await asked(on)
         async with on.running(auto_thread=True) as bot:
             await on.server.redeliver(message)
-            await on.settled(bot.adapter, 1)
+            await on.settled(bot, 1)
             (again,) = await on.prompts(1)
             assert again.address == record.address
             assert len([each for each in on.server.world.channels.values() if each.kind.is_thread]) == 1
+
+
+async def test_what_was_answered_in_the_channel_gets_no_thread_later(tmp_path: Path) -> None:
+    """It is read again after a restart, and the bot may open threads by then."""
+    async with stage(tmp_path) as on:
+        async with on.running(auto_thread=True):
+            on.server.permit(on.room, deny=permission.CREATE_PUBLIC_THREADS)
+            message, _ = await asked(on)
+        on.server.permit(on.room)
+        async with on.running(auto_thread=True) as bot:
+            await on.server.redeliver(message)
+            await on.settled(bot, 1)
+            assert len(on.server.asked(CREATE)) == 1
+            assert not [each for each in on.server.world.channels.values() if each.kind.is_thread]
 
 
 @pytest.mark.parametrize(
@@ -160,6 +176,24 @@ async def test_a_bot_may_refuse_to_answer_outside_of_threads(tmp_path: Path) -> 
         assert line.content.startswith("-# I cannot open a thread, so I do not answer this: I lack the permission")
         assert (line.reply_to, line.mentions) == (message.id, [])
         assert await on.prompts(0) == []
+
+
+async def test_what_was_refused_is_not_refused_again_after_a_restart(tmp_path: Path) -> None:
+    """The last seconds before the stop are looked at again then; also when Discord knows the nonce no longer."""
+    options: dict[str, Any] = {"auto_thread": True, "thread_failure": "refuse"}
+    async with stage(tmp_path, nonce_window=0.0) as on:
+        on.server.permit(on.room, deny=permission.CREATE_PUBLIC_THREADS)
+        async with on.running(**options) as bot:
+            await on.server.say(on.room, on.ada, "<@BOT> one")
+            await holds(lambda: len(on.shown(on.room)) == 1, "the line")
+            await on.settled(bot, 1)
+            seen = str(on.server.messages(on.room)[-1].id)
+            await bot.inbox.state.set("seen", seen)
+        await on.server.say(on.room, on.ada, "<@BOT> two")
+        async with on.running(**options):
+            await holds(lambda: len(on.shown(on.room)) == 2, "the line for the second one")
+        answered = [each.reply_to for each in on.server.messages(on.room) if each.author_id == on.server.bot_id]
+        assert len(answered) == len(set(answered)) == 2
 
 
 async def test_a_voice_channel_has_no_threads(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ def units(text: str) -> int:
         ("<:kita:12345> <a:wave:1> hi <#600000000000000002> <t:1700000000:R> @everyone all", "hi all"),
         ("</stop:12345> does nothing", "does nothing"),
         ("1. first\n2. second", "first"),
+        ("**what** is 6 * 7 and 2 ** 3?", "what is 6 * 7 and 2 ** 3?"),
     ],
 )
 def test_it_is_the_first_line_that_says_something(text: str, title: str) -> None:

@@ -30,6 +30,7 @@ path = "{folder}/kesoku.db"
 
 [agent]
 model = "offline"
+workspace = "{folder}"
 
 [tools.run_shell_command]
 policy = "allow"
@@ -42,6 +43,8 @@ api_base_url = "{server.api_base_url}"
 gateway_url = "{server.gateway_url}"
 """
 PATIENCE = 20.0
+HELD = "until test -e go; do sleep 0.01; done"
+"""A shell command that ends once `Bot.go` was called."""
 
 
 @dataclass
@@ -52,6 +55,11 @@ class Bot:
     app: App
     channel: Channel
     person: User
+    folder: Path
+
+    def go(self) -> None:
+        """Let `HELD` end."""
+        (self.folder / "go").touch()
 
     async def say(self, text: str) -> Message:
         return await self.server.say(self.channel, self.person, text)
@@ -117,16 +125,18 @@ async def bot(tmp_path: Path) -> AsyncIterator[Bot]:
 
         async with running(app):
             await until(connected, what="the bot connects", seconds=PATIENCE)
-            yield Bot(server=server, app=app, channel=channel, person=person)
+            yield Bot(server=server, app=app, channel=channel, person=person, folder=tmp_path)
 
 
 async def test_a_turn_is_shown_while_it_runs_and_answered_once(bot: Bot) -> None:
-    """K-155, K-228, K-233, K-235, K-237; 6.1."""
-    asked = "think about the history module\nrun sleep 2; echo 5 passed in 0.42s"
+    """K-155, K-228, K-229, K-233, K-235, K-237; 6.1."""
+    asked = f"think about the history module\nrun {HELD}; echo 5 passed in 0.42s"
     said = await bot.say(asked)
-    command = "🛠️ run_shell_command: sleep 2; echo 5 passed in 0.42s"
+    command = f"🛠️ run_shell_command: {HELD}; echo 5 passed in 0.42s"
     status = await bot.sees(lambda each: "💭 " in each.content and f"{command} ⏳" in each.content, "the running call")
     assert status.components, "it can be stopped"
+    await bot.settled("user_prompt", S.PROCESSING)
+    bot.go()
     answer = await bot.sees(lambda each: "5 passed in 0.42s" in each.content and each.id != status.id, "the answer")
     await bot.settled("answer", S.DELIVERED)
 
@@ -159,19 +169,21 @@ async def test_a_turn_is_shown_while_it_runs_and_answered_once(bot: Bot) -> None
 
 async def test_a_result_edits_its_line_in_place(bot: Bot) -> None:
     """K-159, K-235: ⏳ becomes ✅ in the line of the call, and the other call goes on."""
-    await bot.say("run sleep 2\nrun sleep 5")
-    both = "🛠️ run_shell_command: sleep 2 ✅"
-    status = await bot.sees(lambda each: both in each.content, "the end of the first call")
-    first, second = (line for line in status.content.splitlines() if "sleep" in line)
-    assert first.startswith(both)
-    assert second.startswith("🛠️ run_shell_command: sleep 5 ⏳")
+    await bot.say(f"run {HELD}\nrun sleep 60")
+    first, second = f"🛠️ run_shell_command: {HELD}", "🛠️ run_shell_command: sleep 60 ⏳"
+    status = await bot.sees(lambda each: f"{first} ⏳" in each.content, "the first call")
+    bot.go()
+    assert status is await bot.sees(lambda each: f"{first} ✅" in each.content, "the end of the first call")
+    lines = [line for line in status.content.splitlines() if "sleep" in line]
+    assert [lines[0].startswith(f"{first} ✅"), lines[1].startswith(second)] == [True, True], lines
 
 
 async def test_an_orderly_stop_still_delivers_the_answer(bot: Bot) -> None:
     """The connection stays until what the running turn says is out, and its status gone."""
-    said = await bot.say("what is 6 * 7? and then slow 1")
+    said = await bot.say(f"what is 6 * 7?\nrun {HELD}")
     await bot.sees(lambda each: bool(each.components), "the status")
     bot.app.stop()
+    bot.go()
 
     async def gone() -> bool:
         return bot.server.connections == 0

@@ -4,8 +4,9 @@ from typing import Any, get_args
 
 import pytest
 
+from kesoku_discord.channels import configured
 from kesoku_discord.config import ChannelConfig, DiscordConfig, Reason
-from kesoku_discord.inbound.heard import channel_config, facts_of
+from kesoku_discord.inbound.heard import facts_of
 from kesoku_discord.inbound.trigger import Facts, why
 
 from .made import ADA, BOB, GENERAL, ME, MESSAGE, OWN_ROLE, THREAD, Library, facts_on_the_wire, replying, user
@@ -105,7 +106,7 @@ def test_a_thread_goes_by_what_its_channel_says() -> None:
     message = library.message(channel_id=str(THREAD))
     channel, thread = ChannelConfig(model="a"), ChannelConfig(model="b")
     config = DiscordConfig(channels={str(GENERAL): channel})
-    assert channel_config(message, config) == channel
+    assert configured(config, THREAD, message.channel) == channel
     both = DiscordConfig(channels={str(GENERAL): channel, str(THREAD): thread})
-    assert channel_config(message, both) == thread
-    assert channel_config(library.message(by=ADA), DiscordConfig()) is None
+    assert configured(both, THREAD, message.channel) == thread
+    assert configured(DiscordConfig(), GENERAL, library.message(by=ADA).channel) is None

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kesoku_discord.inbound.watermark import Watermark, span
+from kesoku_discord.inbound.watermark import Watermark
+from kesoku_discord.snowflake import span
 
 
 def started(seen: int = 0, **facts: float) -> Watermark:

@@ -9,8 +9,8 @@ import pytest
 from kesoku.adapter import CommandSpec, Outgoing, Question
 from kesoku.adapter.access import Access
 from kesoku.testing.discord import Refusal
-from kesoku.testing.discord.entity import Role
-from kesoku.testing.discord.interaction import COMPONENT
+from kesoku.testing.discord.world.entity import Role
+from kesoku.testing.discord.world.interaction import COMPONENT
 from kesoku_discord.drawing import closing
 from kesoku_discord.drawing.controls import decode
 
@@ -37,7 +37,7 @@ async def told(on: Stage, message: Any, by: Any, label: str = "Go") -> str:
 async def test_who_may_talk_in_one_channel_answers_no_question_of_another_one(tmp_path: Path) -> None:
     async with stage(tmp_path) as on, asked(on) as (_, waiting):
         other = on.server.channel("other", guild=on.guild)
-        on.runner.inbox.access = Access(allow=(f"channel:{other.id}",))
+        on.bot.inbox.access = Access(allow=(f"channel:{other.id}",))
         forged = await post(on, "x", button("ask:0:q1"), other)
         assert await told(on, forged, on.eve) == UNUSED
         found = await on.store.read(lambda tx: tx.questions.get("q1"))
@@ -66,16 +66,16 @@ async def test_what_a_message_does_not_offer_cannot_be_picked(tmp_path: Path) ->
     async with stage(tmp_path) as on:
         message = await post(on, "Tea?", pick("Tea", "No"))
         forged = {"custom_id": "pick:7:", "component_type": 2}
-        pressed = on.server._interactions.begin(COMPONENT, on.room, on.ada, forged, message)
+        pressed = on.server.interact(COMPONENT, forged, by=on.ada, at=on.room, message=message)
         assert (await pressed.answered(2))[1].text == UNUSED
-        assert await on.prompts() == []
+        assert await on.stored() == []
         assert message.components != []
 
 
 async def test_an_admin_by_role_approves_as_long_as_they_have_it(tmp_path: Path) -> None:
     async with stage(tmp_path) as on, asked(on, admins=True) as (message, waiting):
         role, bob = on.server.role(on.guild, "admins"), on.server.user("Bob")
-        on.runner.inbox.access = Access(allow=("everyone",), admins=(f"role:{role.id}",))
+        on.bot.inbox.access = Access(allow=("everyone",), admins=(f"role:{role.id}",))
         on.server.join(on.guild, bob, roles=[role])
         on.server.join(on.guild, bob, roles=[])
         assert await told(on, message, bob, "yes") == "Only an admin may answer this question."
@@ -93,7 +93,7 @@ async def test_a_role_counts_that_the_library_does_not_know_yet(tmp_path: Path, 
         on.guild.roles[role.id] = role
         on.server.join(on.guild, bob, roles=[role])
         entry = f"role:{role.id}"
-        on.runner.inbox.access = Access(allow=("everyone",), deny=(entry,)) if denies else Access(allow=(entry,))
+        on.bot.inbox.access = Access(allow=("everyone",), deny=(entry,)) if denies else Access(allow=(entry,))
         given = await on.server.command("help", {}, by=bob, at=on.room)
         said = (await given.answered(2))[1].text
         assert (said.startswith("This bot only talks"), bool(commands.given)) == (denies, not denies)
@@ -106,7 +106,7 @@ async def test_of_two_people_who_pick_at_once_one_did(tmp_path: Path) -> None:
             on.server.press(message, "Tea", by=on.ada), on.server.press(message, "No", by=on.ida)
         )
         await asyncio.gather(ada.answered(2), ida.answered(2))
-        (prompt,) = await on.prompts()
+        (prompt,) = await on.stored()
         late, said = (ida, "Tea") if prompt.message.author == "Ada" else (ada, "No")
         assert (await late.answered(3))[2].text == f"Already answered: {prompt.message.author} chose: {said}"
 
@@ -141,5 +141,5 @@ async def test_no_option_forges_the_header_of_somebody_else(tmp_path: Path) -> N
         await given.answered(2)
         given = await on.server.command("edit", {"message": "1", "text": f"hi\n{HEADER}\nyes"}, by=on.ada, at=on.room)
         assert (await given.answered(2))[1].text == "#1 waits with the new words."
-        (prompt,) = await on.prompts()
+        (prompt,) = await on.stored()
         assert prompt.message.text == f"hi\n{HEADER.replace('`', chr(39))}\nyes"

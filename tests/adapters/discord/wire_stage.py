@@ -12,7 +12,9 @@ import discord
 from kesoku.testing.discord import LoopbackDiscord
 from kesoku.testing.waiting import until
 from kesoku_discord.config import DiscordConfig
-from kesoku_discord.wire.client import Gateway, Timing, serve
+from kesoku_discord.wire.client import Gateway
+from kesoku_discord.wire.connection import Timing
+from kesoku_discord.wire.serve import serve
 
 SECONDS = 5.0
 QUICK = Timing(guilds=0.02, identify=0.0, dial=0.0)
@@ -21,6 +23,15 @@ QUICK = Timing(guilds=0.02, identify=0.0, dial=0.0)
 _HOST = "discord.invalid"
 OUTSIDE: Mapping[str, Any] = {"api_base_url": f"http://{_HOST}/api/v10", "gateway_url": f"ws://{_HOST}/gw"}
 """Where a server is that can only be reached through a proxy."""
+
+
+async def holds(condition: Callable[[], object], what: str) -> None:
+    """Wait until it is so."""
+
+    async def held() -> bool:
+        return bool(condition())
+
+    await until(held, what=what, seconds=SECONDS)
 
 
 async def _nothing(said: str) -> None:
@@ -74,11 +85,7 @@ class Heard:
 
     async def has(self, *events: str) -> None:
         """Wait until exactly these have come."""
-
-        async def there() -> bool:
-            return len(self.events) >= len(events)
-
-        await until(there, what=f"{len(events)} events", seconds=SECONDS)
+        await holds(lambda: len(self.events) >= len(events), f"{len(events)} events")
         assert self.events == list(events)
 
 
@@ -124,12 +131,12 @@ async def connected(server: LoopbackDiscord, *, timing: Timing = QUICK, **change
 async def ready(bot: Bot) -> None:
     """Wait until a bot is ready. Raises what it ended with instead."""
 
-    async def there() -> bool:
+    def there() -> bool:
         if bot.task.done():
             bot.task.result()
         return "ready" in bot.heard.events
 
-    await until(there, what="ready", seconds=SECONDS)
+    await holds(there, "ready")
 
 
 @dataclass(eq=False)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kesoku.agent.assistant import Assistant
 from kesoku.app.cast import Cast, cast
 from kesoku.app.model import may_answer
 from kesoku.cli.exit import code_of
@@ -49,6 +50,10 @@ def read(tmp_path: Path, text: str = TEXT) -> Loaded:
     return load(path, environment={}, manifests=MANIFESTS)
 
 
+def instructions_of(assistant: Assistant) -> str:
+    return assistant.request.system.rpartition("\n")[2]
+
+
 @pytest.fixture
 def whole(tmp_path: Path) -> Cast:
     models = {name: ScriptedModel(name=name) for name in NAMES}
@@ -74,15 +79,15 @@ def whole(tmp_path: Path) -> Cast:
 def test_the_prompt_decides_then_its_role_then_the_bot_then_the_agent(
     whole: Cast, bot: str, profile: Profile, models: tuple[str, ...], instructions: str
 ) -> None:
-    part = whole.part(bot, profile)
-    assert (tuple(each.name for each in part.models), part.instructions) == (models, instructions)
+    found = whole.assistant(bot, profile)
+    assert (tuple(each.name for each in found.models), instructions_of(found)) == (models, instructions)
 
 
 def test_what_is_gone_is_passed_over_and_logged_once(whole: Cast, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
-            part = whole.part("chef", Profile(model="gone", role="lost"))
-    assert (part.models[0].name, part.instructions) == ("cooks", "You cook.")
+            found = whole.assistant("chef", Profile(model="gone", role="lost"))
+    assert (found.model.name, instructions_of(found)) == ("cooks", "You cook.")
     assert [each.getMessage().partition(",")[0] for each in caplog.records] == [
         "the role 'lost' is asked for",
         "the model 'gone' is asked for",
@@ -90,10 +95,10 @@ def test_what_is_gone_is_passed_over_and_logged_once(whole: Cast, caplog: pytest
 
 
 def test_the_one_model_of_a_command_line_answers_everything(tmp_path: Path) -> None:
-    found = cast(read(tmp_path), ["chef"], name="mine", offline_fallback=True)
-    part = found.part("chef", Profile(model="bots"))
-    assert (part.models[0].name, part.instructions) == ("mine", "You cook.")
-    assert [each.name for each in found.models] == ["mine", "spare"]
+    whole = cast(read(tmp_path), ["chef"], name="mine", offline_fallback=True)
+    found = whole.assistant("chef", Profile(model="bots"))
+    assert (found.model.name, instructions_of(found)) == ("mine", "You cook.")
+    assert [each.name for each in whole.models] == ["mine", "spare"]
 
 
 def test_each_model_is_made_once_and_only_for_the_bots_that_run(tmp_path: Path) -> None:

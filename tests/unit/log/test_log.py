@@ -96,6 +96,16 @@ def test_information_is_not_swallowed_and_levels_hold() -> None:
     assert "loud" in stream.getvalue()
 
 
+def test_what_extensions_say_is_written_as_what_the_core_says() -> None:
+    """Else nobody would read that a bot is connected; libraries still only warn."""
+    stream = io.StringIO()
+    with logging_to(stream, packages=["some_extension"]):
+        logging.getLogger("some_extension.wire").info("connected")
+        logging.getLogger("some_library").info("chatter")
+    assert [json.loads(line)["text"] for line in stream.getvalue().splitlines()] == ["connected"]
+    assert logging.getLogger("some_extension").level == logging.NOTSET
+
+
 def test_a_file_is_made_with_its_folder(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "kesoku.log"
     with logging_to(file=path) as logger:

@@ -7,6 +7,7 @@ from kesoku.adapter import Outgoing, Question
 from kesoku_discord.drawing.inert import literal
 from kesoku_discord.drawing.text import size
 from kesoku_discord.limits import MAX_TEXT
+from kesoku_discord.snowflake import parse
 
 _NAME, _CHOICE = 64, 200
 _DEADLINE = re.compile(r"\n-# Deadline: <t:\d+:R>\Z")
@@ -34,7 +35,7 @@ def chose(name: str, label: str) -> str:
 def _ending(answer: str | None, by: str) -> str:
     if answer is not None:
         kind, _, user_id = by.partition(":")
-        is_here = kind == "user" and user_id.isascii() and user_id.isdecimal()
+        is_here = kind == "user" and parse(user_id) is not None
         return f"✅ {f'<@{user_id}>' if is_here else literal(user_id or by, _NAME)}: {literal(answer, _CHOICE)}"
     return "⌛ Nobody answered in time." if by == "deadline" else "The turn is over."
 

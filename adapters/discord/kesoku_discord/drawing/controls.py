@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from kesoku.adapter import Button, Outgoing
-from kesoku_discord.drawing.text import cut, is_blank, size
+from kesoku_discord.drawing.text import is_blank, one_line, size
 
 LABEL = 80
 """UTF-16 units on a button."""
@@ -104,4 +104,4 @@ def _menu(labels: Sequence[str], shown: range, control: Control) -> dict[str, An
 
 def _label(text: str, limit: int) -> str:
     """One line of which something is seen: Discord takes no empty label."""
-    return "…" if is_blank(text) else cut(" ".join(text.split()), limit)
+    return "…" if is_blank(text) else one_line(text, limit)

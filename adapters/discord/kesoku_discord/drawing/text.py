@@ -28,6 +28,11 @@ def cut(text: str, limit: int) -> str:
     return next(iter(chunk(text, limit - 1, Unit.UTF16)), "").rstrip() + "…"
 
 
+def one_line(text: str, limit: int) -> str:
+    """The text in one line, at most so long."""
+    return cut(" ".join(text.split()), limit)
+
+
 def is_blank(text: str) -> bool:
     """Whether nothing of it is seen: Discord refuses white space, and people have nothing from the rest."""
     return not any(unicodedata.category(char)[0] not in "CZ" and char not in _UNSEEN for char in text)

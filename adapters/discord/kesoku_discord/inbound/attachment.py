@@ -4,6 +4,7 @@ import asyncio
 import logging
 import mimetypes
 from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
 
 import aiohttp
 import discord
@@ -46,27 +47,25 @@ async def stage(
         return ()
     deadline = asyncio.get_running_loop().time() + seconds
     async with aiohttp.ClientSession(timeout=_TIMEOUT, headers=_AS_IT_IS) as session:
-        stager = _Stager(session, client, inbox, address, limit, deadline)
+        stager = _Stager(session=session, client=client, inbox=inbox, address=address, limit=limit, deadline=deadline)
         saved = [await stager.stage(each) for each in files[:MOST]]
     return (*saved, *_beyond(files[MOST:]))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Stager:
-    def __init__(
-        self,
-        session: aiohttp.ClientSession,
-        client: discord.Client,
-        inbox: Inbox,
-        address: Address,
-        limit: int,
-        deadline: float,
-    ) -> None:
-        self._session, self._http, self._inbox = session, client.http, inbox
-        self._address, self._limit, self._deadline = address, limit, deadline
+    session: aiohttp.ClientSession
+    client: discord.Client
+    inbox: Inbox
+    address: Address
+    limit: int
+    """Bytes of one file."""
+    deadline: float
+    """Of the event loop's clock."""
 
     async def stage(self, file: discord.Attachment) -> Attachment:
-        if file.size > self._limit:
-            return _skipped(file, f"it is larger than {_size(self._limit)}")
+        if file.size > self.limit:
+            return _skipped(file, f"it is larger than {_size(self.limit)}")
         try:
             return await self._save(file)
         except (aiohttp.ClientError, OSError, _NotServed) as error:
@@ -80,9 +79,9 @@ class _Stager:
     async def _save(self, file: discord.Attachment) -> Attachment:
         kind = mime_type_of(file)
         try:
-            async with asyncio.timeout_at(self._deadline):
-                return await self._inbox.stage(
-                    self._address, file.filename, self._pieces(file), mime_type=kind, limit=self._limit
+            async with asyncio.timeout_at(self.deadline):
+                return await self.inbox.stage(
+                    self.address, file.filename, self._pieces(file), mime_type=kind, limit=self.limit
                 )
         except TimeoutError:
             raise _NotServed("it took too long") from None
@@ -91,8 +90,9 @@ class _Stager:
         """Raises _NotServed at the end if that is not all."""
         # Redirects are not followed: what a message names is fetched from Discord or not at all.
         came = 0
-        async with self._session.get(
-            file.url, proxy=self._http.proxy, proxy_auth=self._http.proxy_auth, allow_redirects=False
+        http = self.client.http
+        async with self.session.get(
+            file.url, proxy=http.proxy, proxy_auth=http.proxy_auth, allow_redirects=False
         ) as response:
             if response.status != 200:
                 raise _NotServed(f"Discord answered {response.status}")

@@ -6,6 +6,7 @@ from dataclasses import replace
 import discord
 
 from kesoku.adapter import Principal
+from kesoku_discord.channels import parent_of
 from kesoku_discord.people import principal_of
 
 _log = logging.getLogger(__name__)
@@ -31,9 +32,7 @@ def guild_of(message: discord.Message) -> int | None:
 
 def _within(message: discord.Message) -> frozenset[str]:
     """The channel, and the one that its thread belongs to; a thread that is opened for the message lies in both."""
-    channel = message.channel
-    around = {channel.id, channel.parent_id} if isinstance(channel, discord.Thread) else {channel.id}
-    return frozenset(map(str, around))
+    return frozenset(filter(None, (str(message.channel.id), parent_of(message.channel))))
 
 
 async def _member(message: discord.Message) -> discord.Member | discord.User:

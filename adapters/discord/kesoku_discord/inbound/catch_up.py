@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from typing import Protocol
@@ -11,14 +12,16 @@ from typing import Protocol
 import discord
 
 from kesoku.adapter import Inbox
+from kesoku_discord.channels import configured
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.inbound.author import guild_of
 from kesoku_discord.inbound.doors import Doors
 from kesoku_discord.inbound.history import history
-from kesoku_discord.inbound.memory import Channels, snowflake
+from kesoku_discord.inbound.memory import Channels
 from kesoku_discord.inbound.teller import Teller
-from kesoku_discord.inbound.watermark import Watermark, span
-from kesoku_discord.wire.failure import REMOTE
+from kesoku_discord.inbound.watermark import Watermark
+from kesoku_discord.snowflake import parse, span
+from kesoku_discord.wire.errors import REMOTE
 from kesoku_discord.wire.lanes import done
 
 SEEN = "seen"
@@ -48,61 +51,56 @@ class Reader(Protocol):
         ...
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
 class CatchUp:
-    """One catch-up of one bot."""
+    """One catch-up of one bot. `direct` and `threads` are the channels that Discord does not list."""
 
-    def __init__(
-        self,
-        *,
-        client: discord.Client,
-        config: DiscordConfig,
-        inbox: Inbox,
-        doors: Doors,
-        watermark: Watermark,
-        direct: Channels,
-        threads: Channels,
-        teller: Teller,
-        reader: Reader,
-    ) -> None:
-        self._client, self._config, self._inbox = client, config, inbox
-        self._doors, self._watermark = doors, watermark
-        self._direct, self._threads, self._archived = direct, threads, set[int]()
-        self._teller, self._reader = teller, reader
-        self._members: dict[tuple[int | None, int], discord.Member] = {}
-        self._slots = asyncio.Semaphore(_AT_ONCE)
+    client: discord.Client
+    config: DiscordConfig
+    inbox: Inbox
+    doors: Doors
+    watermark: Watermark
+    direct: Channels
+    threads: Channels
+    teller: Teller
+    reader: Reader
+    _archived: set[int] = field(default_factory=set)
+    """Threads that were put away, and hold nothing new as far as is known."""
+    _members: dict[tuple[int | None, int], discord.Member] = field(default_factory=dict)
+    _slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
 
     async def run(self) -> None:
         """Read everything up, open the doors one after the other, and move the cursor over it."""
-        session = self._doors.session()
-        absent = {guild.id for guild in self._client.guilds if guild.unavailable}
+        session = self.doors.session()
+        absent = {guild.id for guild in self.client.guilds if guild.unavailable}
         try:
             seen = await self._begin()
             if seen is not None:
-                self._archived = {each for each in await self._threads.all() if self._client.get_channel(each) is None}
-                behind = [*self._behind(seen, self._client.guilds), *await self._direct.all(), *self._archived]
-                await self._doors.open(session, but={*behind, *absent})
+                self._archived = {each for each in await self.threads.all() if self.client.get_channel(each) is None}
+                behind = [*self._behind(seen, self.client.guilds), *await self.direct.all(), *self._archived]
+                await self.doors.open(session, but={*behind, *absent})
                 await self._read(behind, seen)
-                await self._threads.forget(self._archived)
+                await self.threads.forget(self._archived)
                 await self._absent(absent, session, seen)
         finally:
-            await self._doors.open(session)
-        if self._doors.session() == session:  # else the next session reads from where this one began
-            self._watermark.release()
-            await store(self._inbox, self._watermark)
+            await self.doors.open(session)
+        if self.doors.session() == session:  # else the next session reads from where this one began
+            self.watermark.release()
+            await store(self.inbox, self.watermark)
 
     async def _begin(self) -> int | None:
         """From where to read; None at the first start ever, or where nothing shall be read up."""
-        newest = max((each.last_message_id or 0 for each in self._channels(self._client.guilds)), default=0)
-        stored = await self._inbox.state.get(SEEN)
-        if stored is None or not self._config.catch_up_hours or not self._config.catch_up_messages:
-            self._watermark.start(newest or discord.utils.time_snowflake(discord.utils.utcnow()))
+        newest = max((each.last_message_id or 0 for each in self._channels(self.client.guilds)), default=0)
+        stored = await self.inbox.state.get(SEEN)
+        if stored is None or not self.config.catch_up_hours or not self.config.catch_up_messages:
+            self.watermark.start(newest or discord.utils.time_snowflake(discord.utils.utcnow()))
             return None
         now = discord.utils.time_snowflake(discord.utils.utcnow())
-        seen = snowflake(stored)
+        seen = parse(str(stored))
         if seen is None or seen > now + _SKEW:
             _log.warning("the stored cursor %r makes no sense; everything young enough is read", stored)
-            seen = max(0, now - span(3600 * self._config.catch_up_hours))
-        self._watermark.start(seen, newest)
+            seen = max(0, now - span(3600 * self.config.catch_up_hours))
+        self.watermark.start(seen, newest)
         return seen
 
     async def _read(self, behind: Sequence[int], seen: int) -> None:
@@ -114,12 +112,12 @@ class CatchUp:
     async def _absent(self, absent: set[int], session: str | None, seen: int) -> None:
         """Servers that come later than the session are read when they come; none for a minute, and that is all."""
         waited = 0.0
-        while absent and self._doors.session() == session:
-            came = [guild for guild in self._client.guilds if guild.id in absent and not guild.unavailable]
+        while absent and self.doors.session() == session:
+            came = [guild for guild in self.client.guilds if guild.id in absent and not guild.unavailable]
             await self._read(self._behind(seen, came), seen)
             for guild in came:
                 absent.discard(guild.id)
-                await self._doors.open_one(guild.id)
+                await self.doors.open_one(guild.id)
             if came:
                 waited = 0.0
                 continue
@@ -127,7 +125,7 @@ class CatchUp:
                 _log.warning("what was missed on %d servers that are not there is not read", len(absent))
                 return
             with suppress(TimeoutError):
-                await self._client.wait_for("guild_available", timeout=_GLANCE)
+                await self.client.wait_for("guild_available", timeout=_GLANCE)
             waited += _GLANCE
 
     def _behind(self, seen: int, guilds: Iterable[discord.Guild]) -> list[int]:
@@ -143,8 +141,7 @@ class CatchUp:
         return [each for each in found if not self._is_silent(each)]
 
     def _is_silent(self, channel: "Talkable") -> bool:
-        parent = str(channel.parent_id) if isinstance(channel, discord.Thread) else None
-        own = self._config.channel(str(channel.id), parent)
+        own = configured(self.config, channel.id, channel)
         return own is not None and own.respond == "never"
 
     async def _channel(self, channel_id: int, seen: int) -> None:
@@ -155,7 +152,7 @@ class CatchUp:
                 if any(each.id > seen for each in missed):  # then it is used, and may be put away again
                     self._archived.discard(channel_id)
             finally:
-                await self._doors.open_one(channel_id)
+                await self.doors.open_one(channel_id)
 
     async def _missed(self, channel_id: int, seen: int) -> list[discord.Message]:
         """What history holds that is younger, and a little of what is older; a line in the log where it cannot be read.
@@ -164,10 +161,10 @@ class CatchUp:
         for _ in range(_TRIES):
             try:
                 return await history(
-                    self._client,
+                    self.client,
                     channel_id,
                     after=seen - _OVERLAP,
-                    most=self._config.catch_up_messages,
+                    most=self.config.catch_up_messages,
                     put_away=channel_id in self._archived,
                 )
             except (discord.NotFound, discord.Forbidden) as error:
@@ -177,13 +174,13 @@ class CatchUp:
                 why = error
         else:
             self._archived.discard(channel_id)
-            self._watermark.failed(seen + 1)
+            self.watermark.failed(seen + 1)
         _log.warning("what was missed in channel %s cannot be read: %r", channel_id, why)
         return []
 
     async def _hand_in(self, channel_id: int, missed: list[discord.Message], seen: int) -> None:
         """Each for itself: one that cannot be handled does not keep the others from it."""
-        oldest = discord.utils.utcnow() - timedelta(hours=self._config.catch_up_hours)
+        oldest = discord.utils.utcnow() - timedelta(hours=self.config.catch_up_hours)
         asked: list[int] = []
         for each in missed:
             if each.created_at >= oldest:
@@ -192,15 +189,15 @@ class CatchUp:
                 await done(partial(self._count, each, asked))
         if asked:
             line = f"-# {_counted(len(asked))} not answered, from before <t:{int(oldest.timestamp())}:f>: I was away."
-            await self._teller.say(channel_id, line, key=f"missed:{channel_id}:{asked[-1]}")
+            await self.teller.say(channel_id, line, key=f"missed:{channel_id}:{asked[-1]}")
 
     async def _take(self, message: discord.Message, *, again: bool) -> None:
         with self._author(message):
-            await self._reader.missed(message, again=again)
+            await self.reader.missed(message, again=again)
 
     async def _count(self, message: discord.Message, asked: list[int]) -> None:
         with self._author(message):
-            if await self._reader.is_asked(message):
+            if await self.reader.is_asked(message):
                 asked.append(message.id)
 
     @contextmanager

@@ -6,11 +6,12 @@ from typing import Any
 
 import discord
 
-from kesoku_discord.config import ChannelConfig, DiscordConfig
+from kesoku_discord.channels import configured
+from kesoku_discord.config import DiscordConfig
 from kesoku_discord.inbound.author import guild_of, is_machine
 from kesoku_discord.inbound.trigger import Facts, Why, why
 from kesoku_discord.inbound.wording import replied_to
-from kesoku_discord.wire.failure import REMOTE
+from kesoku_discord.wire.errors import REMOTE
 from kesoku_discord.wire.reading import message_of
 
 _REMEMBERED = 1000
@@ -33,13 +34,6 @@ def facts_of(message: discord.Message, me: discord.ClientUser) -> Facts:
     )
 
 
-def channel_config(message: discord.Message, config: DiscordConfig) -> ChannelConfig | None:
-    """What is configured for the channel of a message, or for the one that its thread belongs to."""
-    channel = message.channel
-    parent = str(channel.parent_id) if isinstance(channel, discord.Thread) else None
-    return config.channel(str(channel.id), parent)
-
-
 class Hearing:
     """Tells why a message is answered. Remembers of a thousand threads whether they were opened for the bot."""
 
@@ -52,7 +46,7 @@ class Hearing:
         me = self._client.user
         if me is None:
             return None
-        facts, channel = facts_of(message, me), channel_config(message, self._config)
+        facts, channel = facts_of(message, me), configured(self._config, message.channel.id, message.channel)
         found = why(facts, self._config.respond, channel)
         if found is not None or not isinstance(message.channel, discord.Thread):
             return found

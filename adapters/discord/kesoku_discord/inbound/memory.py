@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Collection
 
 from kesoku.adapter import State
+from kesoku_discord import snowflake
 
 _TOLD = "thread_told"
 _CHANNELS = 500
@@ -60,7 +61,7 @@ class Channels:
     async def _loaded(self) -> list[int]:
         if self._known is None:
             stored = await self._state.get(self._key)
-            ids = map(snowflake, stored if isinstance(stored, list) else ())
+            ids = (snowflake.parse(str(each)) for each in (stored if isinstance(stored, list) else ()))
             self._known = [each for each in ids if each is not None]
         return self._known
 
@@ -82,9 +83,3 @@ class OnceADay:
             kept = list(told.items())[1 - _CHANNELS :]
             await self._state.set(_TOLD, dict([*kept, (str(channel_id), day)]))
             return True
-
-
-def snowflake(stored: object) -> int | None:
-    """An id as it is stored; None for everything else."""
-    text = str(stored)
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else None

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 import discord
 
 from kesoku.adapter import Address, Attachment, Deleted, Edited, Inbox, Principal
-from kesoku_discord.config import DiscordConfig
+from kesoku_discord.channels import address_of, configured
+from kesoku_discord.config import ChannelConfig, DiscordConfig
 from kesoku_discord.inbound import attachment, intake
 from kesoku_discord.inbound.author import author_of, guild_of
 from kesoku_discord.inbound.catch_up import SEEN, CatchUp, store
 from kesoku_discord.inbound.doors import Doors
-from kesoku_discord.inbound.heard import Hearing, channel_config
+from kesoku_discord.inbound.heard import Hearing
 from kesoku_discord.inbound.memory import Channels, OnceADay, RecentIds
 from kesoku_discord.inbound.place import Places
 from kesoku_discord.inbound.teller import Teller
@@ -135,14 +136,16 @@ class Messages:
     async def _hear(
         self, message: discord.Message, reason: Why, *, catch_up: bool = False, again: bool = False
     ) -> None:
-        """Take in a message that is meant for the bot."""
+        """Take in a message that is meant for the bot, unless it was: an earlier process may have got so far."""
+        if await self._inbox.knows(str(message.id)):
+            return
         principal = await author_of(message)
         here = self._address(message.channel.id)
         if not await self._inbox.allowed(principal, here):
             if reason in _ADDRESSED and not again:
                 await self._accept(message, principal, here, catch_up=catch_up)
             return
-        address = await self._thread(message)
+        address = await self._thread(message, again=again)
         if address is None:
             return
         if guild_of(message) is None:
@@ -177,18 +180,18 @@ class Messages:
             address=address,
             inbox=self._inbox,
             me=me,
-            channel=channel_config(message, self._config),
+            channel=self._configured(message),
             attachments=files,
         )
         cursor = self._watermark.cursor(finishing=message.id)
         await self._inbox.accept([prompt], cursor=(SEEN, str(cursor)), catch_up=catch_up)
         self._watermark.store(cursor)
 
-    async def _thread(self, message: discord.Message) -> Address | None:
+    async def _thread(self, message: discord.Message, *, again: bool) -> Address | None:
         """Where a message is answered; None if that is to be a thread and there is none (complaint 97), or if the
-        message is gone."""
+        message is gone. What was refused once is not refused `again`."""
         channel = message.channel
-        if not wants_thread(message, self._config, channel_config(message, self._config)):
+        if not wants_thread(message, self._config, self._configured(message)):
             return self._address(channel.id)
         title = title_of(
             message.content,
@@ -204,7 +207,8 @@ class Messages:
         _log.warning("no thread for message %s in channel %s: %s", message.id, channel.id, opened.failure)
         if self._config.thread_failure == "refuse":
             line = f"-# I cannot open a thread, so I do not answer this: {opened.failure}."
-            await self._teller.say(channel.id, line, key=f"thread:{message.id}", reply_to=message)
+            if not again:
+                await self._teller.say(channel.id, line, key=f"thread:{message.id}", reply_to=message)
             return None
         if await self._once_a_day.first(channel.id, discord.utils.utcnow().toordinal()):
             line = f"-# I cannot open a thread, so I answer here: {opened.failure}."
@@ -219,7 +223,10 @@ class Messages:
         return message_id
 
     def _address(self, channel_id: int) -> Address:
-        return Address(chatbot_id=self._chatbot_id, channel_id=str(channel_id))
+        return address_of(self._chatbot_id, channel_id)
+
+    def _configured(self, message: discord.Message) -> ChannelConfig | None:
+        return configured(self._config, message.channel.id, message.channel)
 
 
 def _is_edit(payload: discord.RawMessageUpdateEvent) -> bool:

@@ -2,10 +2,11 @@
 
 import hashlib
 import logging
+from typing import Any
 
 import discord
 
-from kesoku_discord.wire.failure import REMOTE
+from kesoku_discord.wire.errors import REMOTE
 
 _log = logging.getLogger(__name__)
 
@@ -20,12 +21,10 @@ class Teller:
         """Say a line that pings nobody; the same `key` again within minutes says it once. Failures are logged."""
         nonce = hashlib.sha256(f"{self._chatbot_id}:{key}".encode()).hexdigest()[:24]
         place = self._client.get_partial_messageable(channel_id)
-        reference = None if reply_to is None else reply_to.to_reference(fail_if_not_exists=False)
+        options: dict[str, Any] = {"nonce": nonce, "allowed_mentions": discord.AllowedMentions.none()}
+        if reply_to is not None:
+            options["reference"] = reply_to.to_reference(fail_if_not_exists=False)
         try:
-            if reference is None:
-                await place.send(line, nonce=nonce, allowed_mentions=discord.AllowedMentions.none())
-            else:
-                nobody = discord.AllowedMentions.none()
-                await place.send(line, nonce=nonce, allowed_mentions=nobody, reference=reference, mention_author=False)
+            await place.send(line, **options)
         except REMOTE as error:
             _log.warning("cannot say in channel %s: %s (%s)", channel_id, line, error)

@@ -8,7 +8,7 @@ from http import HTTPStatus
 import discord
 
 from kesoku_discord.config import ChannelConfig, DiscordConfig
-from kesoku_discord.wire.failure import REMOTE, UNSURE
+from kesoku_discord.wire.errors import REMOTE, UNSURE
 from kesoku_discord.wire.verdict import verdict_of
 
 _GONE, _EXISTS, _TOO_MANY, _NO_ACCESS, _NO_PERMISSION = 10008, 160004, 160006, 50001, 50013

@@ -18,7 +18,7 @@ _TOKEN = re.compile(r"<(?:[@#][!&]?|/[^:<>\n]{1,100}:|t:|id:)[\w:+-]*>|<a?:\w+:\
 _LINK = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)")
 _URL = re.compile(r"<?\b[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE)
 _BLOCK = re.compile(r"^\s*(?:(?:>{1,3}|#{1,6}|-#|[-*+]|\d{1,3}[.)])\s+)+")
-_INLINE = re.compile(r"\*{1,3}|_{2,3}|~~|\|\||`+|(?<!\w)_|_(?!\w)")
+_INLINE = re.compile(r"(?<![\s*])\*{1,3}|\*{1,3}(?![\s*])|_{2,3}|~~|\|\||`+|(?<!\w)_|_(?!\w)")
 
 
 def title_of(text: str, *, name: str = "", files: Sequence[str] = ()) -> str:

@@ -4,13 +4,7 @@ Messages of several channels are in work side by side and end in any order. The 
 ended, so a crash loses nothing; what lies above it is read again, and known by its id.
 """
 
-_TIME_SHIFT = 22
-"""A snowflake is milliseconds, and 22 bits that tell those of one millisecond apart."""
-
-
-def span(seconds: float) -> int:
-    """The distance of two snowflakes that are so far apart in time."""
-    return int(seconds * 1000) << _TIME_SHIFT
+from kesoku_discord.snowflake import span
 
 
 class Watermark:

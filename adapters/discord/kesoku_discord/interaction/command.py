@@ -8,7 +8,7 @@ import discord
 from kesoku.adapter import Command, CommandSpec, Inbox
 from kesoku_discord.inbound.wording import harmless
 from kesoku_discord.interaction.command_sync import arguments_of, commands_of
-from kesoku_discord.interaction.origin import address_of, key_of, person_of
+from kesoku_discord.interaction.origin import key_of, person_of, place_of
 from kesoku_discord.interaction.reply import Reply
 
 _ELSEWHERE = "The answer stands in the channel."
@@ -19,7 +19,7 @@ def command_of(chatbot_id: str, interaction: discord.Interaction, name: str, arg
     """The event for the core."""
     return Command(
         key=key_of(interaction),
-        address=address_of(chatbot_id, interaction),
+        address=place_of(chatbot_id, interaction),
         principal=person_of(interaction),
         name=name,
         arguments=arguments,

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import discord
 
 from kesoku.adapter import Argument, CommandSpec, DeliveryError, Inbox
+from kesoku_discord.drawing.text import one_line
 from kesoku_discord.wire.errors import foreign_errors
 
 T = TypeVar("T")
@@ -116,5 +117,4 @@ def _option(name: str, argument: Argument) -> dict[str, Any]:
 
 
 def _described(text: str, name: str) -> str:
-    shown = " ".join(text.split()) or name
-    return shown if len(shown) <= _DESCRIPTION else shown[: _DESCRIPTION - 1] + "…"
+    return one_line(text, _DESCRIPTION) or name

@@ -10,6 +10,7 @@ from discord import app_commands
 
 from kesoku import KesokuError
 from kesoku.adapter import Argument, Choice, Command, CommandSpec, DeliveryError, Inbox
+from kesoku_discord.drawing.text import one_line
 from kesoku_discord.interaction.command import given
 from kesoku_discord.interaction.command_sync import MOST_CHOICES, arguments_of, commands_of
 from kesoku_discord.wire.errors import foreign_errors
@@ -31,7 +32,11 @@ async def complete(chatbot_id: str, interaction: discord.Interaction, inbox: Inb
     except (KesokuError, TimeoutError) as error:
         _log.warning("nothing could be offered for /%s: %s", command.name, error)
         found = ()
-    offered = [app_commands.Choice(name=_label(each), value=each.value) for each in found if _fits(each)]
+    offered = [
+        app_commands.Choice(name=one_line(each.label, _LABEL) or each.value, value=each.value)
+        for each in found
+        if _fits(each)
+    ]
     try:
         with foreign_errors():
             async with asyncio.timeout(patience):
@@ -59,8 +64,3 @@ async def _found(inbox: Inbox, command: Command, argument: Argument) -> Sequence
 
 def _fits(choice: Choice) -> bool:
     return 0 < len(choice.value) <= _LABEL
-
-
-def _label(choice: Choice) -> str:
-    shown = " ".join(choice.label.split()) or choice.value
-    return shown if len(shown) <= _LABEL else shown[: _LABEL - 1] + "…"

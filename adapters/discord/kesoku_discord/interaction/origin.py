@@ -3,19 +3,19 @@
 import discord
 
 from kesoku.adapter import Address, Principal
+from kesoku_discord.channels import address_of, parent_of
 from kesoku_discord.people import principal_of
 
 
 def person_of(interaction: discord.Interaction) -> Principal:
     """Who pressed or gave a command; a thread is a part of its channel."""
-    place = interaction.channel
-    around = frozenset({str(place.parent_id)}) if isinstance(place, discord.Thread) else frozenset()
-    return principal_of(interaction.user, interaction.guild_id, around)
+    parent = parent_of(interaction.channel)
+    return principal_of(interaction.user, interaction.guild_id, frozenset({parent} if parent else ()))
 
 
-def address_of(chatbot_id: str, interaction: discord.Interaction) -> Address:
-    """The channel or thread of an interaction."""
-    return Address(chatbot_id=chatbot_id, channel_id=str(interaction.channel_id))
+def place_of(chatbot_id: str, interaction: discord.Interaction) -> Address:
+    """The channel or thread of an interaction; one without any is not handled."""
+    return address_of(chatbot_id, interaction.channel_id or 0)
 
 
 def key_of(interaction: discord.Interaction) -> str:

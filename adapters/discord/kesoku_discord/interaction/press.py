@@ -8,12 +8,13 @@ import discord
 
 from kesoku import UserSource
 from kesoku.adapter import Inbox, Pressed, Prompt, Record
+from kesoku_discord.channels import configured
 from kesoku_discord.config import ChannelConfig, DiscordConfig
 from kesoku_discord.drawing import closing
 from kesoku_discord.drawing.controls import Act, Control, decode
 from kesoku_discord.inbound.intake import MESSAGE_ID
 from kesoku_discord.interaction.command import command_of, run
-from kesoku_discord.interaction.origin import address_of, key_of, person_of
+from kesoku_discord.interaction.origin import key_of, person_of, place_of
 from kesoku_discord.interaction.reply import Reply
 
 COMMANDS: Mapping[Act, str] = {Act.STOP: "stop", Act.RETRY: "retry", Act.CONTEXT: "context", Act.TRACE: "why"}
@@ -47,9 +48,8 @@ class Press:
     @property
     def channel(self) -> ChannelConfig:
         """What is configured where it was done."""
-        place = self.interaction.channel
-        parent = str(place.parent_id) if isinstance(place, discord.Thread) else None
-        return self.config.channel(str(self.interaction.channel_id), parent) or ChannelConfig()
+        here = self.interaction
+        return configured(self.config, here.channel_id or 0, here.channel) or ChannelConfig()
 
     def index(self, control: Control) -> int | None:
         """The number of the choice: of the button, or of what was chosen in a menu."""
@@ -60,7 +60,7 @@ class Press:
         """The event for the core."""
         return Pressed(
             key=key_of(self.interaction),
-            address=address_of(self.chatbot_id, self.interaction),
+            address=place_of(self.chatbot_id, self.interaction),
             principal=person_of(self.interaction),
             token=token,
             index=index,

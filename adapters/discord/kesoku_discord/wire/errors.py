@@ -12,7 +12,7 @@ import aiohttp
 import discord
 
 from kesoku.adapter import Ambiguous, DeliveryError, LoginNeeded, Refused, RetryLater
-from kesoku_discord.wire.http import Passage
+from kesoku_discord.wire.http import Passage, retry_after
 from kesoku_discord.wire.verdict import (
     CLOSES,
     CODES,
@@ -28,6 +28,12 @@ from kesoku_discord.wire.verdict import (
     verdict_of,
 )
 
+REMOTE: tuple[type[Exception], ...] = (discord.DiscordException, aiohttp.ClientError, OSError)
+"""Refusals, and a line that fails; TimeoutError is an OSError."""
+UNREADABLE: tuple[type[Exception], ...] = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What the library raises for an event or an answer in a form that it does not know."""
+UNSURE: tuple[type[Exception], ...] = (discord.DiscordServerError, aiohttp.ClientError, OSError, *UNREADABLE)
+"""After these nobody knows whether it was done."""
 _ADAPTER = "discord"
 _QUOTED = 300
 """Characters of Discord's own words."""
@@ -138,7 +144,4 @@ def _wait(error: Exception) -> float | None:
     """Seconds that Discord named."""
     if isinstance(error, discord.RateLimited):
         return error.retry_after
-    if isinstance(error, discord.HTTPException):
-        named = error.response.headers.get("Retry-After", "")
-        return float(named) if re.fullmatch(r"\d+(\.\d+)?", named) else None
-    return None
+    return retry_after(error.response.headers) if isinstance(error, discord.HTTPException) else None

@@ -8,7 +8,7 @@ once than Discord takes. What answers interactions is not paced; Discord does no
 import asyncio
 import copy
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -21,6 +21,7 @@ from discord.webhook.async_ import AsyncWebhookAdapter, async_context
 from yarl import URL
 
 from kesoku.adapter import RetryLater
+from kesoku_discord.library import end_global_limit
 from kesoku_discord.wire.limiter import Limiter, Rank
 
 _LONGEST_LIMIT = 30.0
@@ -88,6 +89,7 @@ class Http(HTTPClient):
         self.webhooks = WebhookAdapter(base)
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._dialling = dialling
+        self._ending = set[asyncio.Task[None]]()
 
     async def request(self, route: Route, **options: Any) -> Any:
         """As in the library. A Passage may come along as `trace_request_ctx`. Raises its errors, and RetryLater."""
@@ -116,6 +118,8 @@ class Http(HTTPClient):
     async def close(self) -> None:
         """End what waits, then the gateway's socket, even one that the library did not get to know, and the session."""
         await self.limiter.aclose()
+        for ending in self._ending:
+            ending.cancel()
         await self._hang_up(code=1000)
         await super().close()
 
@@ -149,11 +153,21 @@ class Http(HTTPClient):
             passage.out = False
             passage.acted |= not 400 <= end.response.status < 500
         if end.response.status == 429 and "X-RateLimit-Global" in end.response.headers:
-            # The library holds everything until the request that met the limit has slept. Cancelled meanwhile, it
-            # would never let anything go on.
-            named = end.response.headers.get("Retry-After", "")
-            seconds = float(named) if re.fullmatch(r"\d+(\.\d+)?", named) else _LONGEST_LIMIT
-            asyncio.get_running_loop().call_later(min(seconds, _LONGEST_LIMIT) + _MARGIN, self._global_over.set)
+            named = retry_after(end.response.headers)
+            seconds = _LONGEST_LIMIT if named is None else min(named, _LONGEST_LIMIT)
+            ending = asyncio.create_task(self._end_limit(seconds + _MARGIN))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+
+    async def _end_limit(self, seconds: float) -> None:
+        await self.limiter.sleep(seconds)
+        end_global_limit(self)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that Discord names in the head of an answer."""
+    named = headers.get("Retry-After", "")
+    return float(named) if re.fullmatch(r"\d+(\.\d+)?", named) else None
 
 
 def rank_of(route: Route) -> Rank:

@@ -11,6 +11,7 @@ import discord
 from discord.http import Route
 
 from kesoku.adapter import Address, DeliveryError, Outgoing, Receipt, Refused, RetryLater
+from kesoku_discord import snowflake
 from kesoku_discord.drawing.controls import rows_of
 from kesoku_discord.wire.client import Gateway
 from kesoku_discord.wire.errors import foreign_errors
@@ -20,7 +21,7 @@ from kesoku_discord.wire.upload import Upload, as_listed, names, upload_of
 _SEND, _EDIT, _TYPING, _FIND = 50.0, 20.0, 4.0, 30.0
 """Seconds for a request, waiting for its turn included; the core allows 60."""
 _CONNECTING = 5.0
-_SILENT = 1 << 12
+_SILENT = discord.MessageFlags(suppress_notifications=True).value
 _NOBODY = {"parse": [], "replied_user": False}
 """Whom a message of the bot may ping: its text comes from a model."""
 _NO_VOICE = frozenset({50013, 50159, 50160, 50161, 50173})
@@ -93,7 +94,7 @@ class Outbound:
         client = await self._connected()
         me = str(client.user.id) if client.user else ""
         wanted = (outgoing.text.strip(), names(outgoing))
-        after = _snowflake_at(since - _BACK)
+        after = snowflake.at(since - _BACK)
         found: list[Receipt] = []
         for _ in range(_PAGES):
             page = await self._history(address, after)
@@ -162,10 +163,6 @@ def _receipt(message: dict[str, Any]) -> Receipt:
     return Receipt(platform_ids=(str(message["id"]),))
 
 
-def _snowflake_at(seconds: float) -> int:
-    return max(0, (int(seconds * 1000) - discord.utils.DISCORD_EPOCH) << 22)
-
-
 def _channel_route(method: str, what: str, address: Address) -> Route:
     return Route(method, f"/channels/{{channel_id}}/{what}", channel_id=_snowflake(address.channel_id))
 
@@ -177,6 +174,6 @@ def _message_route(method: str, address: Address, message_id: str) -> Route:
 
 def _snowflake(text: str) -> int:
     """Raises Refused for what is no id of Discord's, such as a channel of another platform."""
-    if not (text.isascii() and text.isdecimal()):
+    if (parsed := snowflake.parse(text)) is None:
         raise Refused(reason=f"{text!r} is no id of a channel or message on Discord")
-    return int(text)
+    return parsed

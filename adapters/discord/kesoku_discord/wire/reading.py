@@ -5,15 +5,15 @@ history after the restart, and hide everything else that stands there.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import discord
 
-from kesoku_discord.wire.failure import UNREADABLE
+from kesoku_discord.library import Parser, message_from
+from kesoku_discord.wire.errors import UNREADABLE
 
 Json = Mapping[str, Any]
-Parser = Callable[[Any], None]
 
 _LEAST = ("id", "channel_id", "guild_id", "author", "webhook_id", "type", "content")
 _DETAILS = (
@@ -39,7 +39,7 @@ def message_of(client: discord.Client, channel: Any, data: Json) -> discord.Mess
     made: list[discord.Message] = []
 
     def make(form: Any) -> None:
-        made.append(client._connection.create_message(channel=channel, data=form))  # noqa: SLF001
+        made.append(message_from(client, channel, form))
 
     _read(make, "message", data, _forms(data))
     return made[0] if made else None

@@ -20,7 +20,7 @@ TABLE = "table.png"
 """What the picture of a table is called."""
 _STEM, _SUFFIX = 100, 20
 _VOICE_TYPE, _TYPE = "audio/ogg", "application/octet-stream"
-_VOICE_FLAG = 1 << 13
+_VOICE_FLAG = discord.MessageFlags(voice=True).value
 _PEN = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pen")
 """Draws one table after the other: several at once would be no faster, and would hold up the event loop."""
 

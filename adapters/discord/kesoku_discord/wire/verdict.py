@@ -47,7 +47,10 @@ def login(words: str) -> Verdict:
 
 
 PORTAL = "https://discord.com/developers/applications"
-NEW_TOKEN = f"make a new token at {PORTAL} (the application, then Bot, then Reset Token) and set it as DISCORD_TOKEN"
+NEW_TOKEN = (
+    f"make a new token at {PORTAL} (the application, then Bot, then Reset Token) and set it as DISCORD_TOKEN, or as "
+    "the `token` of this bot in the config"
+)
 """What to do about a token that Discord does not take."""
 INTENT = (
     f"switch on {PORTAL} (the application, then Bot) > Privileged Gateway Intents > Message Content Intent, and save"

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from kesoku.testing.discord import LoopbackDiscord, permission
+from kesoku.testing.discord import LoopbackDiscord
+from kesoku.testing.discord.world import permission
 
 from .conftest import Band, Clock, Hand, voice
 

@@ -3,7 +3,8 @@
 import httpx
 import pytest
 
-from kesoku.testing.discord import Kind, LoopbackDiscord, MessageType, permission
+from kesoku.testing.discord import Kind, LoopbackDiscord, MessageType
+from kesoku.testing.discord.world import permission
 
 from .conftest import Band, Hand
 

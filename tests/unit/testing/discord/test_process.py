@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from kesoku.testing.discord import DiscordProcess, Limited, Seen
-from kesoku.testing.discord.stats import rate
+from kesoku.testing.discord.process.stats import rate
 
 
 async def test_the_process_does_what_it_is_told() -> None:

@@ -1,0 +1,1 @@
+"""What Discord takes in a request, and what it refuses."""

@@ -1,0 +1,1 @@
+"""The gateway: connections, and the sessions that outlive them."""

@@ -1,0 +1,1 @@
+"""The side of the people: what a test lets them do."""

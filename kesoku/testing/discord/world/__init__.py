@@ -1,0 +1,1 @@
+"""What there is: people, guilds, channels, messages, interactions, and who may do and see what."""
