@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kesoku.adapter.ledger import waiting_since
+from kesoku.adapter.route import RUNNING, WAITING
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Delivery, DeliveryState, Serving
 from kesoku.messages.record import Address, Record
@@ -61,10 +62,22 @@ class Backlog:
         )
 
     def has_more(self, tx: Transaction) -> bool:
-        """Whether a message waits that is neither held nor waits for another attempt."""
+        """Whether a message waits that is neither held nor waits for another attempt, or the status of a turn that is
+        over still stands there."""
+        if any(
+            _is_over(tx, each.message_id) for each in tx.deliveries.live(self._serving) if self.covers(each.address)
+        ):
+            return True
         pending = (each for each in tx.messages.waiting(self._serving) if each.status is MessageStatus.PENDING)
         parts = [tx.deliveries.of(each.id) for each in pending if self.covers(each.address)]
         return not all(any(part.state is DeliveryState.HELD or part.next_attempt_at for part in each) for each in parts)
+
+
+def _is_over(tx: Transaction, turn_id: str) -> bool:
+    """Whether a turn has ended and all its answers are out."""
+    turn = tx.messages.turn(turn_id)
+    runs = any(each.id == turn_id and each.status in RUNNING for each in turn)
+    return not runs and not any(each.kind == "answer" and each.status in WAITING for each in turn)
 
 
 def pick(tx: Transaction, message_id: str) -> Waiting | None:

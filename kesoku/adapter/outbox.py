@@ -133,8 +133,6 @@ class Outbox:
             if not await self._store.read(self._backlog.has_more):
                 break
             await pulse.wait()
-        if self._tasks:
-            await asyncio.wait(set(self._tasks))
 
     def _mine(self, change: Change) -> bool:
         return self._backlog.covers(change.record.address)
@@ -212,8 +210,7 @@ class Outbox:
 
     async def _handle(self, lane: Lane, message_id: str) -> None:
         await self._showing.show(lane, message_id)
-        self._pulse.set()
-        self._pulse = asyncio.Event()
+        self._beat()
 
     def _on_draft(self, address: Address, draft: Draft) -> None:
         shown = visible_draft(draft, self._visibility)
@@ -224,11 +221,17 @@ class Outbox:
         if self._feed:
             self._feed.clear(turn_id)
 
+    def _beat(self) -> None:
+        """Something was done: whoever waits may look again."""
+        self._pulse.set()
+        self._pulse = asyncio.Event()
+
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         async def guarded() -> None:
             result = await attempt(work)
             if isinstance(result, Failure):
                 _log.error("%s: %s", self._chatbot_id, result, exc_info=result.error)
+            self._beat()
 
         task = asyncio.create_task(guarded())
         self._tasks.add(task)

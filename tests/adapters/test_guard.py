@@ -10,7 +10,7 @@ from kesoku.testing.adapter_contract import AdapterContract, without_contract
 def contracts() -> Iterator[type[AdapterContract]]:
     """The classes of `tests/adapters/<name>/test_contract.py`."""
     for file in Path(__file__).parent.glob("*/test_contract.py"):
-        spec = importlib.util.spec_from_file_location(f"contract_of_{file.parent.name}", file)
+        spec = importlib.util.spec_from_file_location(f"tests.adapters.{file.parent.name}.test_contract", file)
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)

@@ -125,7 +125,7 @@ async def test_a_store_that_takes_everything_but_answers(tmp_path: Path) -> None
 @pytest.mark.parametrize("seed", range(4))
 async def test_the_dice_decide(seed: int, tmp_path: Path) -> None:
     scenario = Scenario(MemoryStore(rerun=True), tmp_path, hints=Hints.SHUFFLED, seed=seed)
-    plan = random_faults(seed, chance=0.05)
+    plan = random_faults(seed, chance=0.12)
     scenario.store.plan = lambda name: None if name == "StoreGateway.listen" else plan(name)
     await scenario.run()
     assert scenario.store.hits.total() > 3

@@ -499,3 +499,22 @@ async def test_a_turn_that_ended_while_the_bot_was_down_gets_no_status(world: An
         await world.clock.advance(5)
         assert [each["text"] for each in world.platform.ops("send")] == ["done"]
         assert await runner.status(think) is S.DELIVERED
+
+
+async def test_an_orderly_end_waits_until_the_status_is_gone(world: Any) -> None:
+    # N-18: also while the answer is out already, and its status has yet to be taken away
+    async with world.runner(**BAR) as runner:
+        claim = await turn(world, runner)
+        await runner.say(claim, thought("hm"))
+        await settle()
+        world.platform.script("delete c", Fault(kind="retry", seconds=0.0))
+        answer = await runner.finish(claim, "done")
+        drained = asyncio.create_task(runner.outbox.drained())
+        await settle()
+        assert await runner.status(answer) is S.DELIVERED
+        assert world.platform.texts("c") == ["💭 hm", "done"]
+        assert not drained.done()
+        await world.clock.advance(10)
+        assert world.platform.texts("c") == ["done"]
+        assert drained.done()
+        await drained
