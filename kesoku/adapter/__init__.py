@@ -41,6 +41,7 @@ from kesoku.adapter.spi import (
 )
 from kesoku.errors import Ambiguous, DeliveryError, Hold, LoginNeeded, Refused, RetryLater
 from kesoku.messages.content import Attachment, Question
+from kesoku.messages.recent import Recent
 from kesoku.messages.record import Address, Record
 from kesoku.messages.visibility import Presentation, Visibility
 from kesoku.ports import Finding, Severity
@@ -88,6 +89,7 @@ __all__ = [
     "Prompt",
     "Question",
     "Receipt",
+    "Recent",
     "Record",
     "Refused",
     "RenderContext",

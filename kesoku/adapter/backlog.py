@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kesoku.adapter.ledger import waiting_since
-from kesoku.adapter.route import RUNNING, WAITING
+from kesoku.adapter.route import RUNNING, answer_waits
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Delivery, DeliveryState, Serving
 from kesoku.messages.record import Address, Record
@@ -77,7 +77,7 @@ def _is_over(tx: Transaction, turn_id: str) -> bool:
     """Whether a turn has ended and all its answers are out."""
     turn = tx.messages.turn(turn_id)
     runs = any(each.id == turn_id and each.status in RUNNING for each in turn)
-    return not runs and not any(each.kind == "answer" and each.status in WAITING for each in turn)
+    return not runs and not answer_waits(turn)
 
 
 def pick(tx: Transaction, message_id: str) -> Waiting | None:

@@ -19,7 +19,7 @@ from kesoku.adapter.manifest import Manifest
 from kesoku.adapter.outgoing import Draft, Outgoing, Tick, TurnEnd
 from kesoku.adapter.pace import Pacer
 from kesoku.adapter.part import decode, encode, row
-from kesoku.adapter.route import RUNNING, WAITING
+from kesoku.adapter.route import RUNNING, answer_waits
 from kesoku.adapter.sender import SendContext, Sender, Withdrawn
 from kesoku.adapter.spi import Deletes, Edits, Finds, Live
 from kesoku.errors import Refused, RetryLater
@@ -118,8 +118,7 @@ class LiveBoard:
         turn = await self._store.read(lambda tx: tx.messages.turn(turn_id))
         status = next((record.status for record in turn if record.id == turn_id), MessageStatus.ERROR)
         answers = [record for record in turn if record.kind == "answer"]
-        unsent = any(record.status in WAITING for record in answers)
-        if status not in RUNNING and not unsent:
+        if status not in RUNNING and not answer_waits(turn):
             await self.close(turn_id, status.value, answers[-1] if answers else None)
 
     async def aclose(self) -> None:

@@ -20,7 +20,7 @@ from kesoku.adapter.manifest import Manifest
 from kesoku.adapter.outgoing import Draft
 from kesoku.adapter.pace import Pacer
 from kesoku.adapter.planner import Planner
-from kesoku.adapter.route import WAITING, visible_draft, waits
+from kesoku.adapter.route import WAITING, answer_waits, visible_draft, waits
 from kesoku.adapter.sender import Sender
 from kesoku.adapter.showing import Showing
 from kesoku.adapter.state import StoreState
@@ -190,7 +190,7 @@ class Outbox:
             lambda: self._store.read(lambda tx: tx.messages.turn(turn_id)),
             sleep=self._clock.sleep,
         )
-        return any(record.kind == "answer" and record.status in WAITING for record in turn)
+        return answer_waits(turn)
 
     async def _quiet(self, address: Address, turn_id: str, *, for_good: bool = True) -> None:
         """Typing and drafts of a turn end before its answer is sent."""

@@ -1,5 +1,6 @@
 """What becomes of an outgoing record: one pure decision, taken when it is picked up (C-28, C-30, K-158, K-161)."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 
@@ -16,6 +17,11 @@ _SHOWABLE = frozenset({"answer", "notice", "thought", "tool_call", "tool_result"
 def waits(record: Record) -> bool:
     """Whether the outbox still has to do something about a record."""
     return record.status in WAITING and record.kind in _SHOWABLE
+
+
+def answer_waits(turn: Iterable[Record]) -> bool:
+    """Whether an answer of a turn is not out yet."""
+    return any(record.kind == "answer" and record.status in WAITING for record in turn)
 
 
 class Route(StrEnum):

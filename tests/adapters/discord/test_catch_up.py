@@ -16,7 +16,7 @@ from kesoku.testing.discord.wire import entity as wire_entity
 from kesoku.testing.discord.world import permission
 from kesoku.testing.waiting import until
 from kesoku_discord.inbound.doors import Doors
-from kesoku_discord.inbound.memory import Channels, OnceADay, RecentIds
+from kesoku_discord.inbound.memory import Channels, OnceADay
 
 from .message_stage import Stage, alone, stage, texts
 from .wire_stage import holds
@@ -469,7 +469,3 @@ async def test_what_is_remembered_is_bounded(tmp_path: Path) -> None:
     assert await told.first(500, 2)
     stored = await state.get("thread_told")
     assert (len(stored), "0" in stored, stored["7"], stored["500"]) == (500, False, 2, 2)
-    recent = RecentIds()
-    for n in range(5000):
-        recent.add(n)
-    assert (0 in recent, 4999 in recent) == (False, True)

@@ -129,7 +129,7 @@ async def bot(tmp_path: Path) -> AsyncIterator[Bot]:
 
 
 async def test_a_turn_is_shown_while_it_runs_and_answered_once(bot: Bot) -> None:
-    """K-155, K-228, K-229, K-233, K-235, K-237; 6.1."""
+    """K-155, K-229, K-233, K-235, K-237; 6.1."""
     asked = f"think about the history module\nrun {HELD}; echo 5 passed in 0.42s"
     said = await bot.say(asked)
     command = f"🛠️ run_shell_command: {HELD}; echo 5 passed in 0.42s"
@@ -194,7 +194,7 @@ async def test_an_orderly_stop_still_delivers_the_answer(bot: Bot) -> None:
 
 
 async def test_a_new_message_interrupts_and_removes_what_was_shown(bot: Bot) -> None:
-    """K-244, K-245, K-246, K-247, K-248; 6.3."""
+    """K-245, K-246, K-247; 6.3."""
     await bot.say("think about a web component\nrun sleep 60")
     status = await bot.sees(lambda each: "💭 " in each.content, "the thought")
     await bot.settled("thought", S.DELIVERED)

@@ -8,23 +8,6 @@ from kesoku_discord import snowflake
 
 _TOLD = "thread_told"
 _CHANNELS = 500
-_MESSAGES = 4096
-
-
-class RecentIds:
-    """The ids of the last few thousand messages."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, None] = {}
-
-    def __contains__(self, message_id: object) -> bool:
-        return message_id in self._known
-
-    def add(self, message_id: int) -> None:
-        """Remember one."""
-        self._known[message_id] = None
-        if len(self._known) > _MESSAGES:
-            del self._known[next(iter(self._known))]
 
 
 class Channels:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import discord
 
-from kesoku.adapter import Address, Attachment, Deleted, Edited, Inbox, Principal
+from kesoku.adapter import Address, Attachment, Deleted, Edited, Inbox, Principal, Recent
 from kesoku_discord.channels import address_of, configured
 from kesoku_discord.config import ChannelConfig, DiscordConfig
 from kesoku_discord.inbound import attachment, intake
@@ -14,7 +14,7 @@ from kesoku_discord.inbound.author import author_of, guild_of
 from kesoku_discord.inbound.catch_up import SEEN, CatchUp, store
 from kesoku_discord.inbound.doors import Doors
 from kesoku_discord.inbound.heard import Hearing
-from kesoku_discord.inbound.memory import Channels, OnceADay, RecentIds
+from kesoku_discord.inbound.memory import Channels, OnceADay
 from kesoku_discord.inbound.place import Places
 from kesoku_discord.inbound.teller import Teller
 from kesoku_discord.inbound.thread import open_thread, wants_thread
@@ -26,6 +26,8 @@ _EDIT_HOURS = 1
 """How young a message must be that an edit addresses to the bot."""
 _ADDRESSED = ("mention", "reply", "direct")
 """The reasons for which a stranger is told how to get in; who talks beside the bot is not."""
+_REMEMBERED = 4096
+"""Messages of which it is known without a look at the store that they were handled."""
 _log = logging.getLogger(__name__)
 
 
@@ -40,7 +42,7 @@ class Messages:
         self._teller = Teller(chatbot_id, client)
         self._direct, self._threads = Channels(inbox.state, "direct"), Channels(inbox.state, "threads")
         self._once_a_day = OnceADay(inbox.state)
-        self._seen, self._answered = RecentIds(), RecentIds()
+        self._seen, self._answered = Recent[int](_REMEMBERED), Recent[int](_REMEMBERED)
 
     async def ready(self) -> None:
         """A new session: what was missed is read, then what came meanwhile is let in."""

@@ -4,7 +4,7 @@ import logging
 
 import discord
 
-from kesoku_discord.inbound.memory import RecentIds
+from kesoku.adapter import Recent
 
 _REFUSALS = (discord.NotFound, discord.Forbidden, discord.InvalidData)
 _log = logging.getLogger(__name__)
@@ -15,7 +15,7 @@ class Places:
 
     def __init__(self, client: discord.Client) -> None:
         self._client = client
-        self._refused = RecentIds()
+        self._refused = Recent[int]()
 
     async def find(self, message: discord.Message) -> None:
         """Put the message into its channel; without that nobody knows whose thread it is. Raises errors of REMOTE."""
