@@ -1,7 +1,8 @@
 """What holds for all tests."""
 
+import asyncio
 import gc
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from .forkserver import ForkServer
+from .patient import PatientLoop
 
 # No deadline: a slow machine is no failure. For a longer search: pytest --hypothesis-profile=thorough.
 settings.register_profile("kesoku", deadline=None, max_examples=60, print_blob=True)
@@ -61,6 +63,11 @@ def _is_of_the_kit(item: pytest.Item) -> bool:
     measured, and the twin reaches the same lines."""
     case = getattr(getattr(item, "callspec", None), "id", "")
     return item.path.is_relative_to(KIT) or "TestMemory" in item.nodeid or "memory" in case.split("-")
+
+
+def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """A limit in a test is one of work, not of what else this machine does."""
+    return {"patient": PatientLoop}
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,7 @@ _PARENT = r"""
 import atexit, fcntl, gc, importlib, json, os, runpy, signal, socket, sys, termios, threading
 MODULES = ("kesoku.cli.chat", "kesoku.cli.run", "kesoku.cli.doctor", "kesoku.llm.offline", "kesoku.llm.gemini")
 MODULES += ("kesoku_cli.manifest", "kesoku_cli.adapter", "kesoku_cli.lines", "kesoku_cli.terminal", "google.genai")
+MODULES += ("kesoku_discord.adapter", "kesoku_discord.doctor")
 for name in MODULES:
     importlib.import_module(name)
 from kesoku.cli.main import run

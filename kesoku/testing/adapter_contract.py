@@ -41,8 +41,8 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
 from kesoku.plugins import ADAPTERS, names
 from kesoku.render import MINIMUM_LIMIT
-from kesoku.testing.rig import PATIENCE, Rig, Stage, begin, count, gone, needs, prompts, said, seen, settled, types
-from kesoku.testing.waiting import until
+from kesoku.testing.rig import Rig, Stage, begin, count, gone, needs, prompts, said, seen, settled, types
+from kesoku.testing.waiting import PATIENCE, until
 
 _MADE: dict[str, Callable[[str], Any]] = {
     "thought": lambda text: make.thought(text, provider="p", model="m"),
@@ -219,7 +219,7 @@ class AdapterContract:
             await bot.gateway.interrupt(claim.prompt.session_id, by="test", reason="stopped")
             live = {Presentation.LIVE, Presentation.FOLDED}
             if rig.manifest.visibility.thought in live and rig.manifest.capabilities.deletes:
-                await until(lambda: gone(rig, "m4rk"), what="the live status goes", seconds=PATIENCE)
+                await until(lambda: gone(rig, "m4rk"), what="the live status goes")
 
     async def test_what_was_said_while_the_bot_was_down_comes_in(self, rig: Rig, runner: Stage) -> None:
         """Each message once, and none of them interrupts another."""
@@ -287,7 +287,7 @@ class AdapterContract:
         needs(rig, rig.manifest.capabilities.typing, "typing")
         async with runner.running() as bot:
             claim = await begin(rig, bot)
-            await until(lambda: types(rig), what="typing is on", seconds=PATIENCE)
+            await until(lambda: types(rig), what="typing is on")
             await settled(bot, await bot.finish(claim, "done"))
             await asyncio.sleep(0.05)  # long enough for a call that should not come
             assert (await rig.typing("room"))[-1] is False

@@ -26,14 +26,13 @@ from kesoku.testing.clock import VirtualClock
 from kesoku.testing.fakes import RecordingDrafts, ScriptedApprover
 from kesoku.testing.gateway_harness import EVERYTHING, GatewayHarness
 from kesoku.testing.memory import MemoryStore
+from kesoku.testing.waiting import PATIENCE
 from kesoku.tools.context import ToolContext
 from kesoku.tools.registry import Policy, Toolbox
 from kesoku.tools.tool import Tool
 
 FILE_BYTES = 1_000
 """Size of one file that is kept."""
-PATIENCE = 10.0
-"""Real seconds after which a test that waits has failed."""
 
 
 class AgentHarness(GatewayHarness):

@@ -35,6 +35,7 @@ from kesoku.messages.turn import (
     Turn,
 )
 from kesoku.ports import ChatModel
+from kesoku.testing.waiting import PATIENCE
 
 CALCULATE = ToolSpec(
     name="calculate",
@@ -199,7 +200,7 @@ class ModelContract:
                 begun.set()
 
         task = asyncio.create_task(read())
-        await asyncio.wait_for(begun.wait(), 10)
+        await asyncio.wait_for(begun.wait(), PATIENCE)
         start = time.monotonic()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -24,9 +24,6 @@ from kesoku.testing.fakes import FakePresence
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.waiting import until
 
-PATIENCE = 10.0
-"""Seconds within which a loopback platform must show what was done."""
-
 
 class Rig(Protocol):
     """A platform and the people on it. `room` is a name that the rig maps to a channel of its own."""
@@ -113,7 +110,7 @@ def needs(rig: Rig, has: bool, what: str) -> None:
 async def begin(rig: Rig, bot: AdapterRunner) -> Claim:
     """A person says something and its turn begins."""
     await rig.say("room", "go", by=rig.person)
-    await until(lambda: queued(bot), what="the prompt arrives", seconds=PATIENCE)
+    await until(lambda: queued(bot), what="the prompt arrives")
     return await bot.claim()
 
 
@@ -124,7 +121,7 @@ async def queued(bot: AdapterRunner) -> bool:
 
 async def prompts(bot: AdapterRunner, number: int) -> list[Record]:
     """All prompts, once there are so many."""
-    await until(lambda: _at_least(bot, number), what=f"{number} prompts", seconds=PATIENCE)
+    await until(lambda: _at_least(bot, number), what=f"{number} prompts")
     found = await _stored_prompts(bot)
     assert len(found) == number
     return found
@@ -136,7 +133,7 @@ async def said(bot: AdapterRunner, text: str) -> None:
     async def there() -> bool:
         return any(text in each.message.rendered for each in await _stored_prompts(bot))
 
-    await until(there, what=f"{text!r} arrives", seconds=PATIENCE)
+    await until(there, what=f"{text!r} arrives")
 
 
 async def settled(bot: AdapterRunner, record: Record, status: MessageStatus = MessageStatus.DELIVERED) -> None:
@@ -145,7 +142,7 @@ async def settled(bot: AdapterRunner, record: Record, status: MessageStatus = Me
     async def there() -> bool:
         return await bot.status(record) is status
 
-    await until(there, what=f"{record.message} becomes {status}", seconds=PATIENCE)
+    await until(there, what=f"{record.message} becomes {status}")
 
 
 async def seen(rig: Rig, text: str) -> None:
@@ -154,7 +151,7 @@ async def seen(rig: Rig, text: str) -> None:
     async def there() -> bool:
         return await count(rig, text) > 0
 
-    await until(there, what=f"{text!r} is shown", seconds=PATIENCE)
+    await until(there, what=f"{text!r} is shown")
 
 
 async def gone(rig: Rig, text: str) -> bool:

@@ -26,6 +26,7 @@ from kesoku.testing.mail_contract import MailContract
 from kesoku.testing.message_contract import MessageContract
 from kesoku.testing.store_material import HERE, add, ids, prompt
 from kesoku.testing.turn_contract import TurnContract
+from kesoku.testing.waiting import PATIENCE
 
 
 class Refusal(Exception):
@@ -109,13 +110,13 @@ class StoreContract(
             woken.clear()
             others.clear()
             await store.write(lambda tx: tx.sessions.create(at=1))
-            await asyncio.wait_for(asyncio.gather(woken.wait(), others.wait()), 5)
+            await asyncio.wait_for(asyncio.gather(woken.wait(), others.wait()), PATIENCE)
         undo[0]()
         undo[0]()
         woken.clear()
         others.clear()
         await store.write(lambda tx: tx.sessions.create(at=1))
-        await asyncio.wait_for(others.wait(), 5)
+        await asyncio.wait_for(others.wait(), PATIENCE)
         assert not woken.is_set()
         undo[1]()
 

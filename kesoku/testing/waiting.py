@@ -4,8 +4,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
+PATIENCE = 50.0
+"""Seconds until a test gives up waiting for what comes at once on a machine that is not busy."""
 
-async def until(condition: Callable[[], Awaitable[bool]], *, what: str, seconds: float = 60.0) -> None:
+
+async def until(condition: Callable[[], Awaitable[bool]], *, what: str, seconds: float = PATIENCE) -> None:
     """Wait until a condition about the outside holds. Raises AssertionError with `what` after `seconds`."""
     deadline = time.monotonic() + seconds
     while not await condition():

@@ -62,12 +62,12 @@ def test_killed_chats_go_on(tmp_path: Path) -> None:  # complaints 21 23 24
 def test_nobody_outlives_the_harness(tmp_path: Path, how: signal.Signals, code: int) -> None:
     program = subprocess.Popen([*CLI, "--keep", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     with program:
-        becomes(lambda: len(born(tmp_path)) > 5, seconds=90)
+        becomes(lambda: len(born(tmp_path)) > 5)
         program.send_signal(how)
         assert program.wait(300) == code
         assert program.stderr is not None
         assert program.stderr.read() == b""  # no progress where nobody looks on
-    becomes(lambda: not any(map(lives, born(tmp_path))), seconds=90)
+    becomes(lambda: not any(map(lives, born(tmp_path))))
 
 
 @pytest.mark.slow
@@ -132,9 +132,10 @@ async def test_a_fast_clock_is_the_same_for_everybody() -> None:
     other = FastClock(start=clock.start, base=clock.base, speed=clock.speed)
     before, real = clock.now(), time.monotonic()
     await clock.sleep(20)
-    passed = time.monotonic() - real
-    assert 20 <= (other.now() - before) / 1e6 <= passed * 1000 + 1
-    assert abs(other.monotonic() - (other.now() - clock.start) / 1e6) < 1000
+    after = other.now()
+    assert 20 <= (after - before) / 1e6 <= (time.monotonic() - real) * 1000 + 1
+    low, there, high = other.now(), other.monotonic(), other.now()
+    assert (low - clock.start) / 1e6 - 1 <= there <= (high - clock.start) / 1e6 + 1
 
 
 def born(folder: Path) -> list[int]:

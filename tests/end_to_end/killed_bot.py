@@ -10,11 +10,10 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from kesoku.testing.discord import Channel, Hang, LoopbackDiscord, Message, User, Usual
-from kesoku.testing.waiting import until
+from kesoku.testing.waiting import PATIENCE, until
 
 from .conftest import Home
 
-PATIENCE = 60.0
 SEND, EDIT = "POST /channels/{}/messages", "PATCH /channels/{}/messages/{}"
 DELETE = "DELETE /channels/{}/messages/{}"
 _HOUR = 3600.0
@@ -109,7 +108,7 @@ class KilledBot:
         async def connected() -> bool:
             return self.server.identifies > before
 
-        await until(connected, what="the bot connects", seconds=PATIENCE)
+        await until(connected, what="the bot connects")
 
     async def kill(self) -> None:
         """SIGKILL."""
@@ -134,7 +133,7 @@ class KilledBot:
         async def hangs() -> bool:
             return self.server.unused == 0
 
-        await until(hangs, what="the request that hangs", seconds=PATIENCE)
+        await until(hangs, what="the request that hangs")
 
     def later(self) -> None:
         """An hour passes: at Discord, and for what the bot has noted down."""
@@ -156,7 +155,7 @@ class KilledBot:
         async def there() -> bool:
             return holds(self.shown())
 
-        await until(there, what=f"{what}: {[each.content[:60] for each in self.shown()]}", seconds=PATIENCE)
+        await until(there, what=f"{what}: {[each.content[:60] for each in self.shown()]}")
 
     async def delivered(self) -> None:
         """Wait until it is noted that the answer is out, and that nothing else is shown."""
@@ -167,4 +166,4 @@ class KilledBot:
                 live = connection.execute("SELECT count(*) FROM deliveries WHERE purpose = 'live'").fetchone()
             return answers == [("delivered",)] and live == (0,)
 
-        await until(noted, what="the answer is delivered", seconds=PATIENCE)
+        await until(noted, what="the answer is delivered")

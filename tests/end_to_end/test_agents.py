@@ -26,7 +26,7 @@ def test_the_answer_of_a_child_wakes_its_parent_exactly_once_although_the_server
     def waiting() -> set[tuple[str, str, str]]:
         return {each for each in statuses(remote.home) if each[2] in {"pending_agent", "processing", "pending"}}
 
-    becomes(lambda: not waiting(), seconds=40, told=waiting)
+    becomes(lambda: not waiting(), told=waiting)
     again.send_signal(signal.SIGTERM)
     again.wait(timeout=120)
     assert remote.platform.texts("kitchen") == shown

@@ -7,12 +7,11 @@ from contextlib import AsyncExitStack
 import pytest
 
 from kesoku.testing.discord import Channel, LoopbackDiscord, User
-from kesoku.testing.waiting import until
+from kesoku.testing.waiting import PATIENCE, until
 
 from .conftest import Home
 
 pytestmark = pytest.mark.slow
-PATIENCE = 60.0
 BOT = """
 [adapters.{name}]
 type = "discord"
@@ -41,7 +40,7 @@ class Place:
         async def there() -> bool:
             return any(text in each.content for each in self.server.messages(self.room))
 
-        await until(there, what=f"{text!r} of {self.name}", seconds=PATIENCE)
+        await until(there, what=f"{text!r} of {self.name}")
 
     async def revoke(self) -> None:
         """The token is taken back."""
@@ -68,7 +67,7 @@ async def test_a_token_that_is_revoked_ends_its_bot_alone(home: Home, places: tu
     async def both() -> bool:
         return all(each.server.identifies for each in places)
 
-    await until(both, what="both bots connect", seconds=PATIENCE)
+    await until(both, what="both bots connect")
     await first.answers("what is 1 + 1?", "2")
     await first.revoke()
     await second.answers("what is 6 * 7?", "42")

@@ -153,7 +153,7 @@ def test_several_processes_tell_a_hook_of_everything_once(remote: RemoteBot, rec
     run.kill()
     run.wait(timeout=120)
     remote.home.run("chat", "what is 3 + 1?")  # nobody else runs the hook now
-    becomes(lambda: len(receiver.posts) >= 5, seconds=30, told=lambda: receiver.keys)
+    becomes(lambda: len(receiver.posts) >= 5, told=lambda: receiver.keys)
     said = [text(body) for _, body in receiver.posts]
     assert said == ["what is 6 * 7?", *(f"what is {number} + 1?" for number in range(4))]
 

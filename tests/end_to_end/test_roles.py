@@ -66,7 +66,7 @@ class Bot:
         """Say something; the last text in the channel once each of these stands in one that came after it."""
         before = len(self.platform.texts(channel))
         self.platform.say(channel, text)
-        await until(lambda: self._shows(channel, before, answers), what=str(answers), seconds=20)
+        await until(lambda: self._shows(channel, before, answers), what=str(answers))
         return self.platform.texts(channel)[-1]
 
     async def _shows(self, channel: str, before: int, answers: tuple[str, ...]) -> bool:
@@ -109,7 +109,7 @@ async def test_a_turn_goes_on_after_a_restart_as_it_began_even_where_the_channel
         await held.entered.wait()
     changed = TEXT.replace('channels.kitchen]\nrole = "cook"', 'channels.attic]\nrole = "cook"')
     async with bot.running("soup", text=changed) as second:
-        await until(lambda: bot._shows("kitchen", 0, ("soup",)), what="soup", seconds=20)
+        await until(lambda: bot._shows("kitchen", 0, ("soup",)), what="soup")
         await bot.asks("kitchen", "/replay", SENT)
         await bot.asks("kitchen", "what is 6 * 7?", "42")  # said after the change
     assert [each.system for each in second.requests] == [each.system for each in first.requests]
@@ -122,7 +122,7 @@ async def test_where_the_role_is_gone_the_bot_answers_as_itself(bot: Bot, caplog
         await held.entered.wait()
     gone = TEXT.replace("[roles.cook]", "[roles.baker]").replace('role = "cook"', "")
     async with bot.running(text=gone):
-        await until(lambda: bot._shows("kitchen", 0, ("42",)), what="42", seconds=20)
+        await until(lambda: bot._shows("kitchen", 0, ("42",)), what="42")
     assert sum("the role 'cook' is asked for" in each.getMessage() for each in caplog.records) == 1
 
 

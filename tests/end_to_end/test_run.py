@@ -117,7 +117,7 @@ def test_killed_servers_lose_nothing_and_double_nothing(remote: RemoteBot) -> No
         return statuses(remote.home)
 
     waiting = {"pending_agent", "processing", "pending"}
-    becomes(lambda: not waiting & {status for _, _, status in found()}, seconds=40, told=found)
+    becomes(lambda: not waiting & {status for _, _, status in found()}, told=found)
     run.send_signal(signal.SIGTERM)
     run.wait(timeout=120)
     answered = [status for _, kind, status in statuses(remote.home) if kind == "user_prompt"]

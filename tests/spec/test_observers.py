@@ -15,6 +15,7 @@ from kesoku.errors import HistoryError, ObserverAsync
 from kesoku.history.history import History
 from kesoku.messages import make
 from kesoku.messages.message import Message
+from kesoku.testing.waiting import PATIENCE
 from tests.spec.sayings import call, prompt
 
 
@@ -208,7 +209,7 @@ async def test_an_observer_may_add_again_and_that_has_observers_of_its_own() -> 
             await history.a_add(message=prompt("inner"))
 
     history = History(on_added=[again, Told("last", into=names)])
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await history.a_add(message=prompt("outer"))
     assert names == ["again outer", "again inner", "last", "late", "last"]
     assert [each.rendered for each in history] == ["outer", "inner"]
@@ -249,7 +250,7 @@ async def test_messages_that_are_added_at_once_stand_in_the_order_in_which_they_
 
     one, two, three = prompt("one"), prompt("two"), prompt("three")
     history = History(on_added=[holds])
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
         group.create_task(history.a_add(message=one))
         group.create_task(history.a_add(message=two))
         await first_is_told.wait()

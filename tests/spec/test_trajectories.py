@@ -31,7 +31,7 @@ from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
 from kesoku.testing.platform import RecordedPlatform
 from kesoku.testing.recording import LIVE, PLAIN, RecordingAdapter, recording_manifest
-from kesoku.testing.waiting import until
+from kesoku.testing.waiting import PATIENCE, until
 from kesoku.tools.tool import Effect, Output, Tool, tool
 
 Row = dict[str, Any]
@@ -410,7 +410,7 @@ async def test_6_3_an_interruption(store: Store, tmp_path: Path, kind: type[Scri
         await scene.shows("💭 A web component needs a folder.\n🛠️ look:  ✅")
 
         platform.say("c", "Wait, actually build a command line tool instead", by="chii")
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(PATIENCE):
             await held.gone.wait()
         second = await scene.stored("Wait, actually build a command line tool instead")
         await scene.reached(first, "pending_agent", "processing", "interrupted")

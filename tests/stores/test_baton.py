@@ -3,6 +3,7 @@
 import threading
 
 from kesoku.store.baton import Baton
+from kesoku.testing.waiting import PATIENCE
 
 
 def test_a_long_read_holds_up_nobody() -> None:
@@ -15,6 +16,6 @@ def test_a_long_read_holds_up_nobody() -> None:
     with baton.held():
         thread = threading.Thread(target=follow)
         thread.start()
-        assert ran.wait(10)
+        assert ran.wait(PATIENCE)
         thread.join()
         assert baton._lock.locked(), "who never had it does not give it away"

@@ -32,6 +32,7 @@ from kesoku.store.failure import Failures
 from kesoku.testing import disk
 from kesoku.testing.driver import SqliteFault, failure, faulty_sqlite
 from kesoku.testing.store_material import add, ids, prompt
+from kesoku.testing.waiting import PATIENCE
 
 PATH = Path("/somewhere/kesoku.db")
 OF_SQLITE = {
@@ -243,7 +244,7 @@ async def test_a_turnstile_that_another_process_holds_is_reported_as_locked(tmp_
             assert await kept.intact()
             fcntl.flock(lock, fcntl.LOCK_UN)
             # The wait that was given up must not keep the lock for itself.
-            await asyncio.wait_for(asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX), 5)
+            await asyncio.wait_for(asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX), PATIENCE)
         await kept.write()
         assert await kept.intact()
 
@@ -255,7 +256,7 @@ async def test_a_writer_waits_for_its_turn(tmp_path: Path) -> None:
             writing = asyncio.ensure_future(kept.write())
             await kept.store.read(lambda tx: tx.events.head())
             assert not writing.done()
-        await asyncio.wait_for(writing, 5)
+        await asyncio.wait_for(writing, PATIENCE)
         assert await kept.intact()
 
 

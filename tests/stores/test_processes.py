@@ -18,6 +18,7 @@ from kesoku.ports import Transaction
 from kesoku.store import SqlStore
 from kesoku.testing.store_material import add, prompt
 from kesoku.testing.sync_store import SyncStore
+from kesoku.testing.waiting import PATIENCE
 
 from ..forkserver import ForkedPopen, ForkServer  # noqa: TID252
 
@@ -121,7 +122,7 @@ async def test_a_paused_subscriber_misses_nothing_from_another_process(writer: W
 
         async def follow(until: int) -> None:
             while len(seen) < until:
-                await asyncio.wait_for(woken.wait(), 50)
+                await asyncio.wait_for(woken.wait(), PATIENCE)
                 woken.clear()
                 while changes := await store.read(news):
                     seen.extend(changes)
@@ -141,16 +142,16 @@ async def test_a_commit_elsewhere_wakes_this_process(tmp_path: Path) -> None:
     async with await SqlStore.open(path) as here, await SqlStore.open(path) as elsewhere:
         woken = asyncio.Event()
         undo = here.on_commit(woken.set)
-        await asyncio.wait_for(woken.wait(), 50)  # the wake-up that comes with every subscription
+        await asyncio.wait_for(woken.wait(), PATIENCE)  # the wake-up that comes with every subscription
         for _ in range(3):
             woken.clear()
             await elsewhere.write(add(prompt()))
-            await asyncio.wait_for(woken.wait(), 50)
+            await asyncio.wait_for(woken.wait(), PATIENCE)
         undo()
         again = here.on_commit(woken.set)
         woken.clear()
         await elsewhere.write(add(prompt()))
-        await asyncio.wait_for(woken.wait(), 50)
+        await asyncio.wait_for(woken.wait(), PATIENCE)
         again()
 
 
@@ -165,7 +166,7 @@ async def test_a_callback_that_raises_hurts_no_other(tmp_path: Path) -> None:
         woken = asyncio.Event()
         undo = [store.on_commit(broken), store.on_commit(woken.set)]
         await store.write(add(prompt()))
-        await asyncio.wait_for(woken.wait(), 50)
+        await asyncio.wait_for(woken.wait(), PATIENCE)
         for each in undo:
             each()
     assert {str(each["exception"]) for each in complaints} == {"mine"}

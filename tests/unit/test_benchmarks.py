@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from kesoku.testing.waiting import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 MACHINERY = ("figure.py", "machine.py", "report.py", "run.py")
 GOOD = '''"""Something good. And more."""
@@ -76,7 +78,7 @@ def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 def test_one_that_fails_names_itself_and_the_others_go_on(folder: Path) -> None:
     with started(folder, "bad", "good", "--json", "figures.json") as process:
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=PATIENCE)
     rows = [" ".join(row.split()) for row in out.splitlines()]
     assert process.returncode == 1
     assert "ValueError: no disk" in err
@@ -105,7 +107,7 @@ def test_an_interruption_leaves_nothing_behind(folder: Path) -> None:
         lines = iter(process.stdout.readline, "")
         child = next(int(line.split()[1].replace(",", "")) for line in lines if line.startswith("pid"))
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (130, "interrupted\n")
     assert list((folder.parent / "temporary").iterdir()) == []
     stat = Path(f"/proc/{child}/stat")
@@ -114,7 +116,7 @@ def test_an_interruption_leaves_nothing_behind(folder: Path) -> None:
 
 def test_what_does_not_exist_is_named(folder: Path) -> None:
     with started(folder, "nope", "good") as process:
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert "there is no benchmark nope; there are bad, good, stuck" in err
 

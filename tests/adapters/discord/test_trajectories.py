@@ -16,7 +16,7 @@ from kesoku.config import load
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.record import Record
 from kesoku.testing.discord import Channel, LoopbackDiscord, Message, User
-from kesoku.testing.waiting import until
+from kesoku.testing.waiting import PATIENCE, until
 from kesoku_discord.manifest import MANIFEST
 
 pytestmark = pytest.mark.slow
@@ -42,7 +42,6 @@ channels.{channel} = {{}}
 api_base_url = "{server.api_base_url}"
 gateway_url = "{server.gateway_url}"
 """
-PATIENCE = 20.0
 HELD = "until test -e go; do sleep 0.01; done"
 """A shell command that ends once `Bot.go` was called."""
 
@@ -74,7 +73,7 @@ class Bot:
         async def there() -> bool:
             return any(map(holds, self.shown()))
 
-        await until(there, what=what, seconds=PATIENCE)
+        await until(there, what=what)
         return next(filter(holds, self.shown()))
 
     async def records(self, turn: str | None = None) -> list[Record]:
@@ -89,7 +88,7 @@ class Bot:
         async def there() -> bool:
             return [each.status for each in await self.records() if each.kind == kind] == [*statuses]
 
-        await until(there, what=f"{kind}: {statuses}", seconds=PATIENCE)
+        await until(there, what=f"{kind}: {statuses}")
 
 
 @asynccontextmanager
@@ -124,7 +123,7 @@ async def bot(tmp_path: Path) -> AsyncIterator[Bot]:
             return server.identifies > 0
 
         async with running(app):
-            await until(connected, what="the bot connects", seconds=PATIENCE)
+            await until(connected, what="the bot connects")
             yield Bot(server=server, app=app, channel=channel, person=person, folder=tmp_path)
 
 
@@ -143,7 +142,7 @@ async def test_a_turn_is_shown_while_it_runs_and_answered_once(bot: Bot) -> None
     async def alone() -> bool:
         return bot.shown() == [answer]
 
-    await until(alone, what="the status is gone", seconds=PATIENCE)
+    await until(alone, what="the status is gone")
     assert answer.reply_to == said.id
     assert "-# " in answer.content.splitlines()[-1], "the metrics"
     (line,) = (each for each in status.content.splitlines() if "run_shell_command" in each)
@@ -188,7 +187,7 @@ async def test_an_orderly_stop_still_delivers_the_answer(bot: Bot) -> None:
     async def gone() -> bool:
         return bot.server.connections == 0
 
-    await until(gone, what="the end of the bot", seconds=PATIENCE)
+    await until(gone, what="the end of the bot")
     (answer,) = bot.shown()
     assert (answer.reply_to, "42" in answer.content) == (said.id, True)
 
@@ -205,7 +204,7 @@ async def test_a_new_message_interrupts_and_removes_what_was_shown(bot: Bot) -> 
     async def alone() -> bool:
         return bot.shown() == [answer]
 
-    await until(alone, what="the status of the first turn is gone", seconds=PATIENCE)
+    await until(alone, what="the status of the first turn is gone")
     assert status.deleted
     assert answer.reply_to == second.id
     first, *_ = await bot.records()

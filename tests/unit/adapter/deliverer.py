@@ -39,7 +39,7 @@ async def deliver(folder: Path, facts: dict[str, Any]) -> None:
         async def all_out() -> bool:
             return not await store.read(lambda tx: tx.messages.waiting(runner.serving))
 
-        await until(all_out, what="everything is out", seconds=60)
+        await until(all_out, what="everything is out")
     await store.aclose()
     print("done", flush=True)  # noqa: T201
 

@@ -18,12 +18,13 @@ from kesoku.messages.lifecycle import Change, Claim, Fence
 from kesoku.messages.record import Address, Post, Record
 from kesoku.messages.turn import CallBlock, ResultBlock, TextBlock
 from kesoku.ports import Transaction
-from kesoku.testing.agent_harness import PATIENCE, AgentHarness
+from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.clock import settle
 from kesoku.testing.gateway_harness import EVERYTHING, GatewayHarness
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
 from kesoku.testing.model_contract import listen
+from kesoku.testing.waiting import PATIENCE
 from kesoku.tools.tool import Effect, Tool, tool
 
 T = TypeVar("T")
@@ -70,7 +71,7 @@ class Quick:
 
 
 async def soon(event: asyncio.Event) -> None:
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE):
         await event.wait()
 
 
@@ -157,7 +158,7 @@ async def test_another_process_interrupts_without_any_wakeup() -> None:
         await soon(held.entered)
         other = harness.process()
         await other.interrupt(prompt.session_id, by="person", reason="cancelled")
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(PATIENCE):
             await held.gone.wait()
         assert held.cancelled
     assert [each.kind for each in await harness.turn(prompt)] == ["user_prompt"]

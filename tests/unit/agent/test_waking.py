@@ -14,10 +14,10 @@ from kesoku.messages.lifecycle import Claim, Serving
 from kesoku.messages.record import Address
 from kesoku.ports import Store
 from kesoku.store import SqlStore
-from kesoku.testing.agent_harness import PATIENCE
 from kesoku.testing.fakes import FakePresence
 from kesoku.testing.gateway_harness import ROOM, GatewayHarness, answer_to
 from kesoku.testing.memory import MemoryStore
+from kesoku.testing.waiting import PATIENCE
 
 ELSEWHERE = Address(chatbot_id="wechat", channel_id="x")
 

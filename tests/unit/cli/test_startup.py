@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kesoku.testing.waiting import PATIENCE
+
 KESOKU = str(Path(sys.executable).with_name("kesoku"))
 HELP = ("--help",)
 SHARED = frozenset(
@@ -72,7 +74,7 @@ class Started:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=PATIENCE,
             check=False,
         )
         self.code = done.returncode
@@ -93,7 +95,7 @@ def seconds(*command: str) -> float:
 
     def once() -> float:
         before = worked()
-        subprocess.run(command, check=True, capture_output=True, timeout=20)
+        subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
         return worked() - before
 
     return min(once() for _ in range(3))

@@ -37,6 +37,7 @@ from kesoku.testing.gemini import (
 )
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import Held, ScriptedModel, call, reply
+from kesoku.testing.waiting import PATIENCE
 from kesoku.tools import Policy, Tool
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
@@ -202,7 +203,7 @@ async def test_a_new_message_stops_the_turn_before_it() -> None:
         await held.entered.wait()
         second = await harness.say("stop, and say hello")
         answer = await harness.answered(second)
-        assert await asyncio.wait_for(held.gone.wait(), 5)
+        assert await asyncio.wait_for(held.gone.wait(), PATIENCE)
     assert answer.message.rendered == "Gladly."
     assert await harness.status(first) == "interrupted"
 

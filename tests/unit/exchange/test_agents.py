@@ -40,7 +40,7 @@ async def said(office: Office, prompt: Record, text: str) -> list[str]:
     async def told() -> bool:
         return any(text in each for each in await office.texts(prompt))
 
-    await until(told, what=text, seconds=10)
+    await until(told, what=text)
     return await office.texts(prompt)
 
 
@@ -106,7 +106,7 @@ async def test_mail_for_a_running_turn_stays_in_the_inbox_where_it_can_be_looked
         async def arrived() -> bool:
             return bool(await office.inbox(prompt.session_id))
 
-        await until(arrived, what="mail", seconds=10)
+        await until(arrived, what="mail")
         gate.set()
         assert await said(office, prompt, "I have looked.") == ["I have looked."]
         await office.clock.advance(60)
@@ -233,7 +233,7 @@ async def test_whatever_commit_the_postman_is_killed_at_the_answer_wakes_the_par
     async with first.open("w1"):
         prompt = await first.say("please")
         await said(first, prompt, "I have asked scout.")
-        await until(first.is_dead, what="the end of the postman", seconds=10)
+        await until(first.is_dead, what="the end of the postman")
     second, third = (Office(DELEGATES, store=store, clock=first.clock) for _ in range(2))
     async with second.open("w2"), third.open("w3"):
         await said(second, prompt, "7 birds")
@@ -375,7 +375,7 @@ async def test_an_ended_session_gives_its_mailbox_up_and_what_comes_is_dead() ->
             records = await office.store.read(lambda tx: tx.messages.session(child.session_id))
             return any(each.kind == "answer" for each in records)
 
-        await until(answered, what="the child's answer", seconds=10)
+        await until(answered, what="the child's answer")
         await office.store.write(lambda tx: tx.sessions.end(prompt.session_id, at=office.clock.now()))
         async with office.open("w2"):
 
@@ -383,4 +383,4 @@ async def test_an_ended_session_gives_its_mailbox_up_and_what_comes_is_dead() ->
                 found = await office.store.read(lambda tx: tx.mail.dead())
                 return [each.reason for each in found] == [DeadReason.LEFT_BEFORE_DELIVERY]
 
-            await until(dead, what="a dead letter", seconds=10)
+            await until(dead, what="a dead letter")

@@ -14,6 +14,7 @@ from kesoku.messages.mail import DeadReason
 from kesoku.ports import Store, Transaction
 from kesoku.store import SqlStore
 from kesoku.testing.memory import MemoryStore
+from kesoku.testing.waiting import PATIENCE
 
 T = TypeVar("T")
 A, B, C = (UUID(int=n) for n in range(1, 4))
@@ -137,7 +138,7 @@ async def test_a_commit_of_mail_wakes_those_who_ask(exchange: StoreExchange, sto
     await asyncio.sleep(0)
     woken.clear()
     await exchange.send(A, B, "x")
-    await asyncio.wait_for(woken.wait(), 5)
+    await asyncio.wait_for(woken.wait(), PATIENCE)
     undo()
 
 

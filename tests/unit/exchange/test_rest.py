@@ -33,7 +33,7 @@ async def told(office: Office, prompt: Record, text: str, count: int = 1) -> lis
     async def enough() -> bool:
         return sum(text in each for each in await office.texts(prompt)) >= count
 
-    await until(enough, what=text, seconds=10)
+    await until(enough, what=text)
     return await office.texts(prompt)
 
 

@@ -17,6 +17,7 @@ from kesoku.ports import Store, Subscription, Transaction
 from kesoku.testing.clock import settle
 from kesoku.testing.gateway_harness import ROOM, GatewayHarness
 from kesoku.testing.memory import MemoryStore
+from kesoku.testing.waiting import PATIENCE
 
 T = TypeVar("T")
 
@@ -124,7 +125,7 @@ async def test_the_log_is_read_once_for_each_news_and_again_at_once_after_a_fail
     subscription.wake()
     with pytest.raises(OSError):
         await waiting
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         assert (await anext(subscription)).record.id == second
 
 

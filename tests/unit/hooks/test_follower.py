@@ -10,6 +10,7 @@ from kesoku.hooks.pace import Pace
 from kesoku.messages.enums import MessageStatus
 from kesoku.testing.clock import START
 from kesoku.testing.faulty_store import StoreFault
+from kesoku.testing.waiting import PATIENCE
 
 from .conftest import Bench, RecordingTarget, text_of
 
@@ -274,7 +275,7 @@ async def test_the_end_does_not_wait_for_a_hook_that_runs_elsewhere(bench: Bench
     await bench.run()
     second = await bench.run()
     await bench.say("one")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await second.hooks.finish(60)
 
 

@@ -13,6 +13,7 @@ from aiohttp import web
 from kesoku.errors import HookRefused, HookUnreachable
 from kesoku.hooks.call import Call
 from kesoku.hooks.http import HttpTarget, seconds
+from kesoku.testing.waiting import PATIENCE
 
 CALL = Call(hook="ops", event="answer", event_seq=17, message_id="m-1", body=b'{"event": "answer"}')
 
@@ -51,7 +52,7 @@ async def receiver(no_proxy: None) -> AsyncIterator[Receiver]:
 
 
 async def post(url: str, headers: dict[str, str] | None = None, *, times: int = 1) -> None:
-    target = HttpTarget(url, headers or {}, timeout=5)
+    target = HttpTarget(url, headers or {}, timeout=PATIENCE)
     try:
         for _ in range(times):
             await target.send(CALL)
@@ -201,7 +202,7 @@ RESTS: dict[str, tuple[bytes, ...]] = {
 
 @pytest.mark.parametrize("pieces", RESTS.values(), ids=RESTS)
 async def test_a_success_stays_one_whatever_its_body_is(no_proxy: None, pieces: tuple[bytes, ...]) -> None:
-    async with asyncio.timeout(4), answering(*pieces) as url:
+    async with asyncio.timeout(PATIENCE), answering(*pieces) as url:
         await post(url)
 
 

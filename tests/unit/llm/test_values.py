@@ -15,6 +15,7 @@ from kesoku.llm.estimate import estimate
 from kesoku.llm.gemini.profile import PROFILES, profile_of
 from kesoku.llm.retry import Backoff
 from kesoku.messages.turn import CallBlock, CompiledRequest, MediaBlock, ResultBlock, Turn
+from kesoku.testing.waiting import PATIENCE
 
 DOWN = ModelUnavailable(model="g", status=503, message="busy")
 
@@ -134,4 +135,4 @@ def test_importing_the_providers_loads_no_vendor() -> None:
         "heavy = {'google.genai', 'httpx', 'httpx2', 'aiohttp', 'google.auth'} & sys.modules.keys()\n"
         "assert not heavy, heavy"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import kesoku
+from kesoku.testing.waiting import PATIENCE
 
 PROBE = """
 import sys
@@ -19,7 +20,7 @@ assert errors is sys.modules["kesoku.errors"]
 
 
 def test_the_face_is_imported_when_it_is_asked_for() -> None:
-    subprocess.run([sys.executable, "-c", PROBE], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", PROBE], check=True, timeout=PATIENCE)
 
 
 def test_the_stub_names_the_modules_that_the_face_is_made_of() -> None:

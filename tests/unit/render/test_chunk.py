@@ -1,8 +1,6 @@
 """The chunker: whatever the text, limit and unit, parts fit, nothing is lost, and what must stay whole does."""
 
 import re
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from kesoku.errors import LimitTooSmall
 from kesoku.render import MINIMUM_LIMIT, Part, Unit, chunk, parts, to_markdown
 from kesoku.render.span import code_spans
 from kesoku.render.zone import Fence, zones
+from tests.cost import grows_in_line, is_within, spent
 
 WORDS = [
     "word", "漢字", "ねこ。", "e\u0301\u0302", "👨‍👩‍👧‍👦", "🇨🇳🇯🇵", "👍🏽", "\ud83d", "\ud83d\ude00",
@@ -304,7 +303,7 @@ def test_a_limit_without_room_is_refused_at_once() -> None:
     ],
 )  # fmt: skip
 def test_time_grows_in_line_with_the_text(text: str) -> None:
-    assert seconds(text * 4, Unit.UTF16) < 12 * max(0.005, seconds(text, Unit.UTF16))
+    assert grows_in_line(lambda times: list(parts(text * times, 2000, Unit.UTF16)), 1)
 
 
 @pytest.mark.figure
@@ -312,19 +311,8 @@ def test_a_megabyte_takes_less_than_a_tenth_of_a_second() -> None:
     """On a machine that runs a million rounds of a loop in that time; others are measured by the loop."""
     guide = (Path(__file__).parent / "golden" / "guide.md").read_text("utf-8")
     text = guide * (1_000_000 // len(guide) + 1)
-    assert seconds(text, Unit.CHARACTERS) < max(0.1, spent(million_rounds))
-
-
-def seconds(text: str, unit: Unit) -> float:
-    """Of work on a text."""
-    return min(spent(lambda: list(parts(text, 2000, unit))) for _ in range(2))
-
-
-def spent(work: Callable[[], object]) -> float:
-    """Seconds of work: what others do on this machine does not count."""
-    start = time.thread_time()
-    work()
-    return time.thread_time() - start
+    limit = max(0.1, min(spent(million_rounds) for _ in range(3)))
+    assert is_within(limit, lambda: spent(lambda: list(parts(text, 2000, Unit.CHARACTERS))))
 
 
 def million_rounds() -> int:

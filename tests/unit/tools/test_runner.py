@@ -15,6 +15,7 @@ import pytest
 
 from kesoku.errors import ToolRefused
 from kesoku.messages.turn import MediaBlock
+from kesoku.testing.waiting import PATIENCE
 from kesoku.tools import Output, Toolbox, ToolContext, call, run, tool
 from kesoku.tools.patience import within
 from kesoku.tools.runner import Outcome
@@ -240,7 +241,7 @@ async def test_a_thread_that_hangs_is_left_behind_and_its_late_result_dropped(
     outcome = await run(replace(tool(hang), timeout=0.02), {}, context)
     assert outcome.error == "hang did not end within 0.02 s and was stopped"
     gate.set()
-    assert await asyncio.to_thread(late.wait, 5)
+    assert await asyncio.to_thread(late.wait, PATIENCE)
     assert outcome.output == ""
 
 
@@ -253,7 +254,7 @@ async def test_threads_that_hang_do_not_keep_others_from_running(context: ToolCo
 
 async def test_tools_run_at_the_same_time(context: ToolContext) -> None:
     barrier = threading.Barrier(3)
-    outcomes = await asyncio.gather(*(_outcome(lambda: barrier.wait(5) >= 0, context) for _ in range(3)))
+    outcomes = await asyncio.gather(*(_outcome(lambda: barrier.wait(PATIENCE) >= 0, context) for _ in range(3)))
     assert [outcome.output for outcome in outcomes] == [True] * 3
 
 
@@ -271,7 +272,7 @@ async def test_a_thread_that_is_about_to_end_is_waited_for(context: ToolContext)
         ended.set()
 
     running = asyncio.create_task(_outcome(lambda: work(), context))
-    assert await asyncio.to_thread(begun.wait, 5)
+    assert await asyncio.to_thread(begun.wait, PATIENCE)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -285,7 +286,7 @@ def test_a_thread_that_outlives_the_loop_disturbs_nobody(
     assert asyncio.run(run(hang, {}, context)).error
     (thread,) = (thread for thread in threading.enumerate() if thread.name == "kesoku-tool")
     gate.set()
-    thread.join(5)
+    thread.join(PATIENCE)
     assert not caplog.records
 
 
@@ -326,6 +327,6 @@ async def test_a_thread_that_hangs_does_not_keep_the_process(workspace: Path) ->
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", program, stderr=asyncio.subprocess.PIPE, cwd=workspace
     )
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         _, stderr = await process.communicate()
     assert b"Late" in stderr

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import pytest
 
+from kesoku.testing.waiting import PATIENCE
 from kesoku.tools import Outcome, ToolContext, run
 from kesoku.tools.builtin import run_shell_command
 from kesoku.tools.process import execute, minimal
@@ -137,7 +138,6 @@ async def test_a_timeout_ends_everything_and_keeps_what_was_printed(context: Too
     assert outcome.error == "stopped after 0.3 s, with everything that it had started"
     assert "begun\n" in outcome.output
     assert "never" not in outcome.output
-    assert outcome.seconds < 2
     assert not alive(nap)
 
 
@@ -227,7 +227,7 @@ async def test_fifty_megabytes_take_no_more_memory_than_the_bound(context: ToolC
 
 async def test_a_flood_ends_with_its_time(context: ToolContext) -> None:
     outcome = await shell(context, "yes", timeout=0.3)
-    assert outcome.seconds < 2
+    assert outcome.error == "stopped after 0.3 s, with everything that it had started"
     assert len(outcome.output) < 1024 * 1024
 
 
@@ -318,7 +318,7 @@ def test_a_command_can_run_in_a_loop_of_another_thread(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=body)
     thread.start()
-    thread.join(30)
+    thread.join(PATIENCE)
     assert codes == [4]
 
 

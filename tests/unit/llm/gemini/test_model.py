@@ -34,6 +34,7 @@ from kesoku.testing.gemini.script import (
     overloaded,
 )
 from kesoku.testing.model_contract import CURRENT_TIME, listen, request, results, user
+from kesoku.testing.waiting import PATIENCE
 
 from .conftest import HELLO, Make, event
 
@@ -131,7 +132,7 @@ async def test_cancelling_closes_the_socket_at_once(server: LoopbackGemini, make
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, PATIENCE)
     assert await server.has_left()
 
 
@@ -151,7 +152,7 @@ async def test_cancelling_during_a_pause_between_attempts(server: LoopbackGemini
         await asyncio.Event().wait()
 
     task = asyncio.create_task(listen(make(sleep=sleep), HELLO))
-    await asyncio.wait_for(pausing.wait(), 20)
+    await asyncio.wait_for(pausing.wait(), PATIENCE)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

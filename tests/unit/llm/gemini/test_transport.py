@@ -14,6 +14,7 @@ from kesoku.messages.turn import Delta, Reply
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import Answer, Say
 from kesoku.testing.model_contract import listen
+from kesoku.testing.waiting import PATIENCE
 
 from .conftest import HELLO, Make
 
@@ -68,7 +69,7 @@ def test_two_event_loops_at_the_same_time(no_proxy: None) -> None:
                 found: list[list[str]] = []
                 thread = threading.Thread(target=lambda: found.append(asyncio.run(inner())))
                 thread.start()
-                await asyncio.to_thread(thread.join, 10)
+                await asyncio.to_thread(thread.join, PATIENCE)
                 first = (await rest(stream)).text
             said = [first, *found[0], await once()]
             await model.aclose()

@@ -16,6 +16,7 @@ from kesoku.llm.gemini.failure import translate
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import Hang, Refusal
 from kesoku.testing.model_contract import listen
+from kesoku.testing.waiting import PATIENCE
 
 from .conftest import HELLO, Make
 
@@ -133,7 +134,7 @@ async def test_cancelling_leaves_the_token_behind_at_once(server: LoopbackGemini
     assert await server.has_seen(1)
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(asked, 10)
+        await asyncio.wait_for(asked, PATIENCE)
     left = [thread for thread in threading.enumerate() if thread.name == "kesoku-login"]
     assert left
     assert all(thread.daemon for thread in left), "the end of the process would wait for it"

@@ -18,6 +18,7 @@ import pytest_asyncio
 import yarl
 
 from kesoku.testing.discord import Channel, Guild, LoopbackDiscord, User
+from kesoku.testing.waiting import PATIENCE
 
 INTENTS = 37377
 """Guilds, messages there and direct ones, and their content."""
@@ -132,7 +133,7 @@ class Bot(discord.Client):
 
     async def hears(self, text: str) -> discord.Message:
         """The next message with this text."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             while (message := await self.heard.get()).content != text:
                 pass
             return message
@@ -180,7 +181,7 @@ def bot(server: LoopbackDiscord, monkeypatch: pytest.MonkeyPatch) -> Connect:
     async def connected(**options: Any) -> AsyncIterator[Bot]:
         async with Bot(**options) as bot:
             running = asyncio.create_task(bot.start(server.token))
-            await asyncio.wait_for(bot.told.wait(), 5)
+            await asyncio.wait_for(bot.told.wait(), PATIENCE)
             try:
                 yield bot
             finally:

@@ -7,7 +7,7 @@ import discord
 import pytest
 
 from kesoku.testing.discord import LoopbackDiscord
-from kesoku.testing.waiting import until
+from kesoku.testing.waiting import PATIENCE, until
 
 from .conftest import Band, Bot, Connect
 
@@ -115,7 +115,7 @@ async def test_a_forgotten_session_begins_anew(server: LoopbackDiscord, band: Ba
         client.told.clear()
         server.forget_sessions()
         await server.drop(4000)
-        await asyncio.wait_for(client.told.wait(), 5)
+        await asyncio.wait_for(client.told.wait(), PATIENCE)
         assert (server.identifies, server.resumes) == (2, 0)
         await server.say(band.general, band.ada, "here again")
         await client.hears("here again")
@@ -127,7 +127,7 @@ async def test_an_invalid_session_begins_anew_or_is_resumed(server: LoopbackDisc
         await until(lambda: resumed(server, 1), what="a resume")
         client.told.clear()
         await server.invalid()
-        await asyncio.wait_for(client.told.wait(), 5)
+        await asyncio.wait_for(client.told.wait(), PATIENCE)
         assert server.identifies == 2
 
 
