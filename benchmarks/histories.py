@@ -20,7 +20,8 @@ from pydantic import SecretStr
 
 from kesoku.errors import ModelError
 from kesoku.history.compile import compile_turns
-from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.llm.gemini import GeminiConfig
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.messages.content import Attachment
 from kesoku.messages.turn import ToolSpec, TurnRequest
 from kesoku.testing.gemini import Answer, LoopbackGemini, Say

@@ -9,7 +9,6 @@ from statistics import median
 
 from figure import Figure, Physical, amount, at_most
 
-from kesoku.agent.assistant import always
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.view import Viewer
 from kesoku.llm.offline import OfflineModel
@@ -20,6 +19,7 @@ from kesoku.messages.record import Address, Post
 from kesoku.messages.turn import TurnRequest
 from kesoku.ports import Transaction
 from kesoku.store import SqlStore
+from kesoku.testing.assistant import always
 
 HERE = Address(chatbot_id="bot", channel_id="1")
 LONG, SELECTED = amount(100_000, 2_000), 20

@@ -16,7 +16,6 @@ from machine import fsync
 
 from kesoku.adapter.drafts import DraftBoard
 from kesoku.agent import Dispatcher, DispatchLimits, TurnLoop, Worker
-from kesoku.agent.assistant import always
 from kesoku.app.clock import SystemClock
 from kesoku.gateway import Busy, BusyPolicy, StoreGateway
 from kesoku.history import compile_turns
@@ -26,6 +25,7 @@ from kesoku.messages.record import Address, Post
 from kesoku.messages.turn import CompiledRequest, Reply, StreamItem, TextBlock, TurnRequest
 from kesoku.ports import Transaction
 from kesoku.store import SqlStore
+from kesoku.testing.assistant import always
 from kesoku.testing.fakes import FakePresence, ScriptedApprover
 from kesoku.testing.gateway_harness import UNBOUNDED
 from kesoku.testing.sync_store import SyncStore

@@ -14,7 +14,7 @@ from kesoku.testing.discord import rules as discord_rules
 from kesoku.testing.discord import script as discord_script
 from kesoku.testing.discord import server as discord_server
 from kesoku.testing.discord.gateway.control import GatewayControl
-from kesoku.testing.discord.people import people, using
+from kesoku.testing.discord.people import people, using, writing
 from kesoku.testing.discord.process import control, stats
 from kesoku.testing.gemini import grammar, script, server
 from kesoku.testing.gemini.rules import Rules
@@ -60,6 +60,7 @@ def loopback_discord() -> str:
             ("Options", f"{line(rules.__doc__)}\n\n{_options(rules)}"),
             ("The server", "\n".join([_attributes(made, rules), *_methods(made)])),
             ("People", "\n".join([line(people.__doc__), "", *_methods(people.People)])),
+            ("What people write", "\n".join([line(writing.__doc__), "", *_methods(writing.Writing)])),
             ("Controls and commands", "\n".join([line(using.__doc__), "", *_methods(using.Using)])),
             ("The gateway", "\n".join([line(GatewayControl.__doc__), "", *_methods(GatewayControl)])),
             ("Faults", "\n".join([_with_example(discord_script, "python"), "", *map(_value, get_args(discord.Fault))])),

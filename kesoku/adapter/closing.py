@@ -1,6 +1,6 @@
 """Questions that are over lose their buttons: the message that asked is drawn once more, without them.
 
-Which questions are shown is noted in the state of the bot once they are out, and forgotten when they were drawn again;
+Which questions are shown is noted in the state of the bot before they go out, and forgotten when they were drawn again;
 so those that ended while the bot was down are seen to at its next start.
 """
 
@@ -14,6 +14,7 @@ from kesoku.adapter.core import Core
 from kesoku.adapter.pace import Pacer
 from kesoku.adapter.part import decode, is_damaged
 from kesoku.adapter.question import DEADLINE, is_late, is_open
+from kesoku.adapter.route import waits
 from kesoku.adapter.spi import ClosesQuestions
 from kesoku.adapter.state import RESERVED, scope_of
 from kesoku.errors import Refused, RetryLater
@@ -68,7 +69,7 @@ class QuestionBoard:
             await stop(self._task)
 
     async def add(self, question_id: str) -> None:
-        """A question is shown from now on."""
+        """A question is about to be shown."""
         if self._able:
             await self._note(question_id, shown=True)
             self.look(question_id)
@@ -124,7 +125,7 @@ class QuestionBoard:
         return [
             (each, found, None if found is None else _part(tx, found))
             for each, found in asked.items()
-            if found is None or not is_open(tx, found, at)
+            if found is None or not (is_open(tx, found, at) or _waits(tx, found))
         ]
 
     async def _close(self, asked: Asked, part: Delivery, tries: int) -> float | None:
@@ -159,6 +160,12 @@ class QuestionBoard:
                 tx.state.set(self._scope, _KEY, after or None)
 
         await self._store.write(operation)
+
+
+def _waits(tx: Transaction, asked: Asked) -> bool:
+    """Whether a question may still go out."""
+    notice = tx.messages.get(str(asked.purpose.get("notice", "")))
+    return notice is not None and waits(notice)
 
 
 def _part(tx: Transaction, asked: Asked) -> Delivery | None:

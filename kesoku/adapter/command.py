@@ -8,6 +8,9 @@ from kesoku.adapter.event import Command, Principal
 from kesoku.messages.content import Attachment
 from kesoku.messages.record import Address
 
+EXCESS = ""
+"""The name under which an invocation has what a person typed behind a command that takes no arguments."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
@@ -41,7 +44,9 @@ class CommandSpec:
     """In order; on platforms where people type a line, the last one takes the rest of it."""
 
     def read(self, line: str) -> dict[str, str]:
-        """The arguments in what a person typed behind the name of the command."""
+        """The arguments in what a person typed behind the name of the command; `EXCESS` if it takes none."""
+        if not self.arguments:
+            return {EXCESS: excess} if (excess := line.strip()) else {}
         words = line.split(maxsplit=max(0, len(self.arguments) - 1))
         return {each.name: word.strip() for each, word in zip(self.arguments, words, strict=False)}
 

@@ -13,8 +13,10 @@ from kesoku.adapter.part import apart
 from kesoku.adapter.spi import Adapter
 from kesoku.adapter.staging import Staging, read_file, safe_name, size_text
 from kesoku.errors import KesokuError
+from kesoku.messages.masked import masked_record
 from kesoku.messages.record import Record
 from kesoku.render import File, Voice, chunk, confine, parse
+from kesoku.render.mask import Mask
 
 T = TypeVar("T")
 
@@ -28,8 +30,11 @@ Roots = Callable[[str], Sequence[Path]]
 class Composer:
     """Renders for one adapter. The same record gives the same parts, as long as its files stay as they are."""
 
-    def __init__(self, *, adapter: Adapter, capabilities: Capabilities, roots: Roots, staging: Staging) -> None:
+    def __init__(
+        self, *, adapter: Adapter, capabilities: Capabilities, roots: Roots, staging: Staging, mask: Mask
+    ) -> None:
         self._adapter, self._capabilities, self._roots, self._staging = adapter, capabilities, roots, staging
+        self._mask = mask
 
     async def compose(self, record: Record, prompt: Record | None) -> tuple[Outgoing, ...]:
         """The parts to send, each one message on the platform. Raises what `render` of the adapter raises."""
@@ -41,7 +46,7 @@ class Composer:
             question=getattr(record.message.content, "question", None),
             prompt=prompt,
         )
-        parts = await _aside(record, lambda: self._adapter.render(record, context))
+        parts = await _aside(record, lambda: self._adapter.render(masked_record(record, self._mask), context))
         allowed = frozenset(path for path in files.values() if path)
         whole = (*parts, *_left_out(record, parts, files))
         return tuple([await self._checked(part, allowed, record.session_id) for part in apart(whole)])

@@ -8,6 +8,7 @@ from kesoku.adapter.drafts import DraftBoard
 from kesoku.adapter.policy import DeliveryPolicy, IntakePolicy
 from kesoku.adapter.staging import Staging
 from kesoku.ports import Clock, Gateway, Store
+from kesoku.render.mask import NOTHING, Mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,3 +24,5 @@ class Core:
     commands: CommandRegistry = field(default_factory=NoCommands)
     delivery: DeliveryPolicy = field(default_factory=DeliveryPolicy)
     intake: IntakePolicy = field(default_factory=IntakePolicy)
+    mask: Mask = NOTHING
+    """Keeps known secrets out of the arguments of tool calls that adapters show."""

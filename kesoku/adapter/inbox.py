@@ -19,6 +19,7 @@ from kesoku.adapter.replying import Replying
 from kesoku.adapter.spi import State
 from kesoku.adapter.state import StoreState, scope_of
 from kesoku.messages.content import Attachment
+from kesoku.messages.masked import masked_record
 from kesoku.messages.record import Address, Post, Record
 from kesoku.ports import Transaction
 from kesoku.render import header
@@ -46,6 +47,7 @@ class GatewayInbox:
         self.state: State = StoreState(core.store, chatbot_id)
         self._chatbot_id, self._gateway, self._store, self._clock = chatbot_id, core.gateway, core.store, core.clock
         self._staging, self._policy, self._health, self._spoke = core.staging, core.intake, health, spoke
+        self._mask = core.mask
         self._door = Door(chatbot_id=chatbot_id, access=access, store=core.store, clock=core.clock)
         self._replying = Replying(chatbot_id=chatbot_id, core=core, door=self._door, answers=answers)
         self._answering = Answering(core=core, door=self._door, replying=self._replying, noticed=noticed)
@@ -121,6 +123,16 @@ class GatewayInbox:
         """Whether a message with this key was taken in."""
         return await self._store.read(lambda tx: tx.messages.find(self._chatbot_id, [key])) is not None
 
+    async def waiting(self) -> list[Record]:
+        """Prompts to this bot that nobody has begun to answer, those of each channel in order."""
+
+        def look(tx: Transaction) -> list[Record]:
+            here = (session for address, session in tx.sessions.channels() if address.chatbot_id == self._chatbot_id)
+            queued = (record for session in here for record in tx.messages.queued(session.id))
+            return [record for record in queued if record.kind == "user_prompt"]
+
+        return await self._store.read(look)
+
     async def interrupt(self, address: Address, *, by: str, queued: bool = False) -> bool:
         """Stop the running turn of a channel, and with `queued` what waits behind it; False if there was nothing."""
 
@@ -142,7 +154,7 @@ class GatewayInbox:
     async def follow(self, address: Address, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Record]]:
         """Records of a channel as they are stored or change, from the event `after` on, by default from now."""
         async with self._gateway.listen(lambda change: change.record.address == address, cursor=after) as changes:
-            yield (change.record async for change in changes)
+            yield (masked_record(change.record, self._mask) async for change in changes)
 
     def commands(self) -> Sequence[CommandSpec]:
         """What people can ask for."""

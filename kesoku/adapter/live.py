@@ -25,6 +25,7 @@ from kesoku.adapter.spi import Deletes, Edits, Finds, Live
 from kesoku.errors import Refused, RetryLater
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Delivery, DeliveryState, Purpose
+from kesoku.messages.masked import masked_record
 from kesoku.messages.recent import Recent
 from kesoku.messages.record import Address, Record
 from kesoku.messages.visibility import Presentation
@@ -74,7 +75,7 @@ class LiveBoard:
             sender,
             pacer,
         )
-        self._store, self._clock, self._policy = core.store, core.clock, core.delivery
+        self._store, self._clock, self._policy, self._mask = core.store, core.clock, core.delivery, core.mask
         self._drawer: Live = adapter
         self._bars: dict[str, _Bar] = {}
         self._making = asyncio.Lock()
@@ -133,7 +134,8 @@ class LiveBoard:
             self._fold(bar, item)
 
     def _fold(self, bar: _Bar, item: Record | Draft | Tick) -> None:
-        bar.state = self._drawer.fold(bar.state, item)
+        shown = masked_record(item, self._mask) if isinstance(item, Record) else item
+        bar.state = self._drawer.fold(bar.state, shown)
         bar.dirty.set()
 
     async def _bar(self, turn_id: str, address: Address) -> _Bar | None:

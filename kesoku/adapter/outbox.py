@@ -51,7 +51,7 @@ class Outbox:
     ) -> None:
         can, clock, ledger = manifest.capabilities, core.clock, Ledger(core.store, core.clock)
         pacer = Pacer(clock, can.pace)
-        composer = Composer(adapter=adapter, capabilities=can, roots=core.roots, staging=core.staging)
+        composer = Composer(adapter=adapter, capabilities=can, roots=core.roots, staging=core.staging, mask=core.mask)
         self._chatbot_id, self._visibility = chatbot_id, manifest.visibility
         self._backlog = Backlog(chatbot_id, serving)
         self._gateway, self._drafts, self._store, self._clock = core.gateway, core.drafts, core.store, clock

@@ -15,7 +15,7 @@ from kesoku.errors import CodeExpired, CodeUnknown
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post
 from kesoku.ports import Transaction
-from kesoku.render import printable_name
+from kesoku.render import counted, printable_name
 
 LIFETIME = 3600.0
 """Seconds for which a code is good."""
@@ -71,8 +71,8 @@ def invitation(principal: Principal, address: Address, code: PairingCode | None,
     if code is not None:
         minutes = max(1, (code.until - at) // 60_000_000)
         return (
-            f"{kept} To get in, give its owner this code within {minutes} minute(s): `{code.code}`. The owner confirms "
-            f"it with `kesoku pair {code.code}`."
+            f"{kept} To get in, give its owner this code within {counted(minutes, 'minute')}: `{code.code}`. The owner "
+            f"confirms it with `kesoku pair {code.code}`."
         )
     entry = f"add `user:{principal.user_id}` to `allow` in `[adapters.{address.chatbot_id}]` of the configuration"
     if principal.direct:

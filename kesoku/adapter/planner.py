@@ -17,6 +17,7 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Delivery, DeliveryState
 from kesoku.messages.record import Address, Post, Record
 from kesoku.ports import Transaction
+from kesoku.render import duration
 
 _TOLD_AGAIN = 3600.0
 _log = logging.getLogger(__name__)
@@ -78,7 +79,7 @@ class Planner:
     def _held(self, tx: Transaction, part: Delivery) -> bool:
         if part.state is not DeliveryState.PLANNED:
             return False
-        reason = f"it waited longer than {self._policy.max_age / 3600:g} hours"
+        reason = f"it waited longer than {duration(self._policy.max_age)}"
         now = self._clock.now()
         return bool(
             tx.deliveries.move(part.message_id, part.part, part.purpose, DeliveryState.HELD, at=now, error=reason)
@@ -86,7 +87,7 @@ class Planner:
 
     def _notice(self, count: int) -> str:
         what = "An older message of mine was" if count == 1 else f"{count} older messages of mine were"
-        return f"⏸️ {what} held back, after waiting for more than {self._policy.max_age / 3600:g} hours. Ask me again."
+        return f"⏸️ {what} held back, after waiting for more than {duration(self._policy.max_age)}. Ask me again."
 
     async def _fitted(
         self, address: Address, parts: tuple[Outgoing, ...], spoke: asyncio.Event

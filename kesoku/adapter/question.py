@@ -21,6 +21,8 @@ ALWAYS = "always"
 """The choice that is remembered for the session and the tool."""
 DEADLINE = "deadline"
 """Who answered when nobody did."""
+EARLIER = "earlier"
+"""Who answered when the tool was always allowed by an earlier answer."""
 _LOOK = 1.0
 """Seconds after which an answer is looked for that nobody announced."""
 _YES = ("yes", "y", "allow", "approve", "ok")
@@ -90,7 +92,8 @@ class Approvals:
             question = replace(question, deadline=self._clock.now() / 1e6 + self._patience)
         lock = self._turns.setdefault(call.address, asyncio.Lock())
         async with lock:
-            if ALWAYS in question.choices and await self._is_remembered(call):
+            if ALWAYS in question.choices and await self._is_remembered(question, call):
+                await self.waive(question, ALWAYS, by=EARLIER)
                 return ALWAYS
             asked = await self._put(question, call, who=(ADMINS,) if admins_only else ())
             choice = await self._answer(asked, question.deadline or 0.0)
@@ -98,8 +101,29 @@ class Approvals:
                 await self._remember(call, question)
         return choice
 
-    async def _is_remembered(self, call: Record) -> bool:
-        return bool(await self._store.read(lambda tx: tx.state.get(_scope(call), call.message.content.tool)))
+    async def waive(self, question: Question, choice: str, *, by: str) -> None:
+        """Answer a question that was put before a restart, and of which nobody waits for an answer any more.
+
+        Otherwise a crash in its call would find the question open, and the call would run twice.
+        """
+
+        def is_put(tx: Transaction) -> bool:
+            asked = tx.questions.get(question.id)
+            return asked is not None and asked.answer is None
+
+        if await self._store.read(is_put):
+            at = self._clock.now()
+            await self._store.write(lambda tx: tx.questions.answer(question.id, choice=choice, by=by, at=at))
+
+    async def _is_remembered(self, question: Question, call: Record) -> bool:
+        """Whether the tool is always allowed. That came too late for a call that was refused before."""
+
+        def operation(tx: Transaction) -> bool:
+            asked = tx.questions.get(question.id)
+            is_answered = asked is not None and asked.answer is not None
+            return not is_answered and bool(tx.state.get(_scope(call), call.message.content.tool))
+
+        return await self._store.read(operation)
 
     async def _remember(self, call: Record, question: Question) -> None:
         fact = {"question": question.id}

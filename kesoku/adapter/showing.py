@@ -92,9 +92,9 @@ class Showing:
         record = waiting.record
         if waiting.spoken:
             lane.spoke.set()
-        delivered = await self._carried(lane, waiting)
-        if delivered and (question := getattr(record.message.content, "question", None)):
+        if question := getattr(record.message.content, "question", None):
             await self._questions.add(question.id)
+        delivered = await self._carried(lane, waiting)
         if delivered and self._hearing.delivery:
             await self._hearing.delivered(delivered, await self._receipts(record))
 

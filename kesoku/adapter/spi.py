@@ -69,6 +69,11 @@ class Inbox(Protocol):
         something, such as a thread or a download."""
         ...
 
+    async def waiting(self) -> list[Record]:
+        """Prompts to this bot that nobody has begun to answer, those of each channel in order. Ask for them when the
+        platform may not have told of edits and deletions."""
+        ...
+
     async def interrupt(self, address: Address, *, by: str, queued: bool = False) -> bool:
         """Stop the running turn of a channel, and with `queued` what waits behind it; False if there was nothing."""
         ...

@@ -9,9 +9,11 @@ from kesoku.agent.turn import Turn
 from kesoku.messages import make
 from kesoku.messages.content import Attachment, Question
 from kesoku.messages.freeze import thaw
+from kesoku.messages.lifecycle import GRANTS
 from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import MediaBlock
 from kesoku.ports import Approver, Clock, Gateway
+from kesoku.render.mask import Mask
 from kesoku.tools.context import ToolContext
 from kesoku.tools.patience import ATTEMPTS, retry
 from kesoku.tools.registry import Policy, Toolbox
@@ -90,7 +92,7 @@ class Actor:
         tool: str = call.message.content.tool
         question = Question(
             id=call.id,
-            text=f"May I run `{tool}`?\n{_arguments(call)}",
+            text=f"May I run `{tool}`?\n{self._arguments(call)}",
             choices=(YES, NO, ALWAYS),
             deadline=self._clock.now() / 1_000_000 + self._approval_seconds,
         )
@@ -100,16 +102,17 @@ class Actor:
             sleep=self._clock.sleep,
             attempts=ATTEMPTS,
         )
-        if choice in {YES, ALWAYS}:
+        if choice in GRANTS:
             return None
         if choice is None:
             return f"{tool} was not run: nobody approved it in time. Say what you wanted to do, and do without it."
         return f"{tool} was not run: the person said no. Do not try it again; ask what to do, or do without it."
 
-
-def _arguments(call: Record) -> str:
-    text = json.dumps(thaw(call.message.content.arguments), ensure_ascii=False, indent=2)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters)"
+    def _arguments(self, call: Record) -> str:
+        """The beginning of what a call is given, without secrets that are known."""
+        given = Mask(self._context(call).secrets).value(thaw(call.message.content.arguments))
+        text = json.dumps(given, ensure_ascii=False, indent=2)
+        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters)"
 
 
 def _respond(call: Any, outcome: Outcome, files: Sequence[Attachment]) -> tuple[Any, Any]:

@@ -26,9 +26,3 @@ class Assistant:
 
 Assistants = Callable[[Address, Profile], Assistant]
 """(where it was asked, what the prompt asks for) to who answers."""
-
-
-def always(*models: ChatModel, request: TurnRequest) -> Assistants:
-    """The same one everywhere."""
-    only = Assistant(models=models, request=request)
-    return lambda _, __: only

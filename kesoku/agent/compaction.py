@@ -19,6 +19,7 @@ from kesoku.messages.branch import Branch
 from kesoku.messages.kinds import Answer, Notice, Summary
 from kesoku.messages.record import Record
 from kesoku.ports import Choose, Transaction
+from kesoku.render import counted
 
 TAIL = 2
 """So many of the last turns stay as they are."""
@@ -48,8 +49,8 @@ def compacted(turn: Turn, text: str) -> End:
     before = sum(tokens_of_data(each.message.content.to_dict()) for each in covered)
     asked = [each.id for each in turn.records if each.id == turn.id or is_nudge(each)]
     told = (
-        f"{DONE}: a summary of {tokens_of(text):,} tokens stands for {len(covered)} message(s) of about {before:,} "
-        "tokens. Nothing is deleted; /compact undo takes it back."
+        f"{DONE}: a summary of {tokens_of(text):,} tokens stands for {counted(len(covered), 'message')} of about "
+        f"{before:,} tokens. Nothing is deleted; /compact undo takes it back."
     )
 
     def choose(_: Transaction, branch: Branch, last: int) -> Branch:

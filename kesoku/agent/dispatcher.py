@@ -12,6 +12,7 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Change, Claim, Fence, Serving
 from kesoku.messages.record import Record
 from kesoku.ports import Clock, Gateway
+from kesoku.render import counted
 from kesoku.tools.patience import retry
 
 _log = logging.getLogger(__name__)
@@ -210,7 +211,7 @@ class Dispatcher:
         """Take back what dead workers left, at once and then regularly; look for work meanwhile."""
         while True:
             if count := await self._patiently("recover", self._gateway.recover):
-                _log.warning("%d prompt(s) of dead or stalled workers wait again", count)
+                _log.warning("taken back from dead or stalled workers: %s", counted(count, "prompt"))
             self._wake.set()
             await self._clock.sleep(self._limits.sweep)
 

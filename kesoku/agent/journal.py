@@ -212,15 +212,22 @@ class Journal:
 
     async def finish(self, turn: Turn, end: End, status: MessageStatus = MessageStatus.PROCESSED) -> None:
         """End the turn (N-05); calls that were stopped on the way are answered too."""
-        for record in turn.open_calls:
-            call, result = make.respond(record.message, error=STOPPED, synthetic=True)  # type: ignore[arg-type]
-            answered = partial(self._gateway.respond, turn.fence, record, result, call)
-            await self._retry("store the end of a tool", answered)
+        await self._stop(turn)
         metrics = turn_metrics(turn, now=self._clock.now())
         post = self._post(turn, end.answer, max(1, len(turn.steps)))
         finish = partial(self._gateway.finish, turn.fence, post, status=status, metrics=metrics)
         said = self._said(turn, end)
         await self._retry("store an answer", lambda: finish(said=said, choose=end.choose))
+
+    async def _stop(self, turn: Turn) -> None:
+        """Answer the calls that are open; one that nobody allowed did not begin."""
+        calls = turn.open_calls
+        questions = await self._read(lambda tx: [tx.questions.get(each.id) for each in calls]) if calls else []
+        for record, asked in zip(calls, questions, strict=True):
+            why = STOPPED if asked is None or asked.is_granted else make.NOT_RUN
+            call, result = make.respond(record.message, error=why, synthetic=True)  # type: ignore[arg-type]
+            answered = partial(self._gateway.respond, turn.fence, record, result, call)
+            await self._retry("store the end of a tool", answered)
 
     async def abandon(self, claim: Claim, answer: Answer) -> None:
         """End a turn that cannot be read in error."""

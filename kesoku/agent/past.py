@@ -17,11 +17,11 @@ def past(tx: Transaction, branch: Branch, *, n: int, records: int) -> tuple[Reco
         record
         for after, last in _stretches(branch, n, records)
         for record in _read(tx, branch.session_id, after, last, records)
-        if record.id not in branch.forgotten
     ]
-    known = {record.id for record in found}
-    found += [record for record in _kept(tx, branch) if record.id not in known | branch.forgotten]
-    return tuple(found) if branch.is_whole else tuple(sorted(found, key=lambda record: record.seq))
+    if branch.is_whole:
+        return tuple(found)
+    chosen = {record.id: record for record in (*_kept(tx, branch), *found) if record.id not in branch.forgotten}
+    return tuple(sorted(chosen.values(), key=lambda record: record.seq))
 
 
 def _kept(tx: Transaction, branch: Branch) -> Iterator[Record]:

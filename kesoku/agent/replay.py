@@ -5,7 +5,7 @@ nothing that happened later shows: other turns, edits, another configuration.
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.freeze import thaw
 from kesoku.messages.lifecycle import ChangeKind, Step
 from kesoku.messages.record import Record
+from kesoku.messages.redaction import is_redacted
 from kesoku.messages.turn import CompiledRequest
 from kesoku.ports import Transaction
 
@@ -34,6 +35,8 @@ class Replay:
     step: Step
     request: CompiledRequest | None
     """None where the step did not note enough, as those before the schema of version 4, or what it noted is damaged."""
+    redacted: tuple[Record, ...] = ()
+    """What was sent and redacted since. The log does not know these words any more, so the bytes must differ."""
 
     @property
     def logged(self) -> str:
@@ -52,7 +55,11 @@ def replay(tx: Transaction, turn_id: str) -> list[Replay]:
     Raises NotPossible: the turn took no step.
     """
     opener, steps = _asked(tx, turn_id, "replay this")
-    return [Replay(step=step, request=_request(tx, opener, steps[: step.n])) for step in steps]
+    requests = [_request(tx, opener, steps[: step.n]) for step in steps]
+    return [
+        Replay(step=step, request=request, redacted=tuple(_redacted(tx, request)))
+        for step, request in zip(steps, requests, strict=True)
+    ]
 
 
 def last_read(tx: Transaction, turn_id: str) -> tuple[Replay, Branch]:
@@ -63,6 +70,14 @@ def last_read(tx: Transaction, turn_id: str) -> tuple[Replay, Branch]:
     opener, steps = _asked(tx, turn_id, "show what was read")
     branch = branch_of(opener.session_id, steps[-1].request.get("branch"))
     return Replay(step=steps[-1], request=_request(tx, opener, steps)), branch
+
+
+def _redacted(tx: Transaction, request: CompiledRequest | None) -> Iterator[Record]:
+    sent = {source: version for turn in (request.turns if request else ()) for source, version in turn.sources}
+    for id_, version in sent.items():
+        record = tx.messages.get(id_)
+        if record is not None and is_redacted(record.message) and record.message.version > version:
+            yield record
 
 
 def _asked(tx: Transaction, turn_id: str, what: str) -> tuple[Record, list[Step]]:

@@ -14,14 +14,12 @@ from zoneinfo import ZoneInfo
 from kesoku.adapter.core import Core
 from kesoku.adapter.drafts import DraftBoard
 from kesoku.adapter.manifest import AdapterConfig, Manifest
-from kesoku.adapter.policy import DeliveryPolicy, IntakePolicy
 from kesoku.adapter.question import Approvals
 from kesoku.adapter.staging import Staging
 from kesoku.adapter.supervisor import Ending
 from kesoku.agent import hook
 from kesoku.agent.assistant import Assistant
 from kesoku.agent.dispatcher import Dispatcher, DispatchLimits
-from kesoku.agent.limits import TurnLimits
 from kesoku.agent.loop import TurnLoop
 from kesoku.agent.view import Viewer
 from kesoku.agent.worker import Worker
@@ -33,16 +31,16 @@ from kesoku.app.clock import SystemClock
 from kesoku.app.commands import registry
 from kesoku.app.consent import Consent
 from kesoku.app.place import Place
+from kesoku.app.policy import busy_policy, delivery_policy, flood_bounds, intake_policy, turn_limits
 from kesoku.app.toolbox import toolbox
 from kesoku.commands.registry import Registry
-from kesoku.config import Config, Loaded
+from kesoku.config import Loaded
 from kesoku.errors import StoreError
 from kesoku.exchange.agents import SessionAgents
 from kesoku.exchange.home import HomeApprover, Homes
 from kesoku.exchange.kin import desks
 from kesoku.exchange.postman import Postman
 from kesoku.gateway.gateway import StoreGateway
-from kesoku.gateway.policy import Busy, BusyPolicy, FloodBounds, InterruptBy
 from kesoku.gateway.presence import Presence
 from kesoku.messages.content import Attachment
 from kesoku.messages.lifecycle import Serving
@@ -50,6 +48,7 @@ from kesoku.messages.profile import Profile
 from kesoku.messages.record import EVERY_CHANNEL, Address, Record
 from kesoku.messages.turn import MediaBlock
 from kesoku.ports import Approver
+from kesoku.render.mask import Mask
 from kesoku.store import SqlStore
 from kesoku.tools.context import ToolContext
 
@@ -87,12 +86,13 @@ class App:
         config = loaded.config
         self._loaded, self._config, self._job, self._cast = loaded, config, job, cast
         self._secrets = loaded.secrets | secret.of_environment(os.environ)
+        self._mask = Mask(self._secrets)
         self._place = Place.of(config, os.environ)
         self._clock = SystemClock()
         self._staging = Staging(self._place.staging)
         self._drafts = DraftBoard()
         self._budget = budget(loaded, (model.name for model in cast.models))
-        self._tools, self._limits = toolbox(loaded), _limits(config)
+        self._tools, self._limits = toolbox(loaded), turn_limits(config)
         self._specs = self._tools.specs()
         self._stack = AsyncExitStack()
         self._stop = asyncio.Event()
@@ -117,7 +117,7 @@ class App:
         for model in self._cast.models:
             self._stack.push_async_callback(model.aclose)
         self.gateway = StoreGateway(
-            self.store, self._clock, _busy(self._config), self._presence, bounds=_bounds(self._config)
+            self.store, self._clock, busy_policy(self._config), self._presence, bounds=flood_bounds(self._config)
         )
         self._homes = Homes(self.store, self._clock)
         self._serving = self._presence.serve(self._job.served)
@@ -150,12 +150,9 @@ class App:
             roots=self._roots,
             drafts=self._drafts,
             commands=self._registry(),
-            delivery=DeliveryPolicy(max_age=self._config.delivery.max_age_hours * 3600),
-            intake=IntakePolicy(
-                file_bytes=self._config.limits.file_bytes,
-                timezone=self._config.timezone,
-                timezone_label=self._config.timezone_label,
-            ),
+            delivery=delivery_policy(self._config),
+            intake=intake_policy(self._config),
+            mask=self._mask,
         )
 
     def _registry(self) -> Registry:
@@ -167,6 +164,7 @@ class App:
             budget=self._budget,
             staging=self._staging,
             hooks=[table.name for table in self._config.hooks],
+            mask=self._mask,
         )
 
     def _event_hooks(self) -> AbstractAsyncContextManager[None]:
@@ -206,8 +204,9 @@ class App:
         return self._cast.assistant(bot, self._homes.profile(address) or profile, tools=self._specs)
 
     def _approver(self) -> Approver:
-        people = HomeApprover(Approvals(self.store, self._clock), self._homes)
-        return Consent(people) if self._job.approve_all else people
+        approvals = Approvals(self.store, self._clock)
+        people = HomeApprover(approvals, self._homes)
+        return Consent(people, approvals.waive) if self._job.approve_all else people
 
     def now(self) -> int:
         """Microseconds since 1970."""
@@ -282,27 +281,3 @@ class App:
 
     async def _forever(self) -> None:
         await asyncio.Event().wait()
-
-
-def _busy(config: Config) -> BusyPolicy:
-    return BusyPolicy(busy=Busy(config.agent.busy), interrupt_by=InterruptBy(config.agent.interrupt_by))
-
-
-def _limits(config: Config) -> TurnLimits:
-    agent = config.agent
-    return TurnLimits(
-        steps=agent.max_steps,
-        seconds=agent.max_seconds,
-        tool_output=agent.tool_output_limit,
-        history_tokens=agent.context_tokens,
-    )
-
-
-def _bounds(config: Config) -> FloodBounds:
-    limits = config.limits
-    return FloodBounds(
-        per_person_per_minute=limits.per_person_per_minute,
-        per_channel_per_minute=limits.per_channel_per_minute,
-        queued_per_channel=limits.queued_per_channel,
-        queued_total=limits.queued_total,
-    )

@@ -19,6 +19,7 @@ from kesoku.commands.redact import Redact
 from kesoku.commands.registry import Registry, SlashCommand
 from kesoku.commands.why import Why
 from kesoku.ports import Clock, Gateway, Store
+from kesoku.render.mask import Mask
 
 
 def registry(
@@ -30,8 +31,10 @@ def registry(
     budget: Budget,
     staging: Staging,
     hooks: Sequence[str],
+    mask: Mask,
 ) -> Registry:
-    """All commands, in the order in which /help lists them. `hooks` are the names of the configured event hooks."""
+    """All commands, in the order in which /help lists them. `hooks` are the names of the configured event hooks, `mask`
+    knows the secrets that nobody is shown."""
     conversation = Conversation(
         gateway=gateway,
         store=store,
@@ -41,16 +44,16 @@ def registry(
     )
     more: dict[str, Sequence[SlashCommand]] = {
         "What the model reads": (
-            *Context(gateway=gateway, store=store, clock=clock, viewer=viewer).commands(),
+            *Context(gateway=gateway, store=store, clock=clock, viewer=viewer, mask=mask).commands(),
             *Compact(gateway=gateway, store=store, viewer=viewer).commands(),
         ),
         "Another way to go on": Branching(gateway=gateway, store=store, clock=clock).commands(),
         "What waits": Queue(gateway=gateway, store=store, clock=clock).commands(),
         "What was said": (
-            *Look(store=store, viewer=viewer).commands(),
-            *Why(store=store).commands(),
-            *Export(store=store, viewer=viewer, staging=staging).commands(),
-            *Redact(store=store, clock=clock, folder=staging.folder).commands(),
+            *Look(store=store, viewer=viewer, mask=mask).commands(),
+            *Why(store=store, mask=mask).commands(),
+            *Export(store=store, viewer=viewer, staging=staging, mask=mask).commands(),
+            *Redact(store=store, clock=clock, folder=staging.folder, mask=mask).commands(),
         ),
         "Other conversations": Mail(store=store, clock=clock).commands(),
         "People": Pair(store=store, clock=clock).commands(),

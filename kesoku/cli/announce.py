@@ -12,6 +12,7 @@ from kesoku.cli.say import complain
 from kesoku.cli.settings import settings
 from kesoku.config import Loaded
 from kesoku.exchange.announcement import Announcement, announce
+from kesoku.render import counted
 from kesoku.store import SqlStore
 
 
@@ -24,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
         facts = {"mail_id": done.mail_id, "sessions": done.sessions, "destinations": places}
         print(json.dumps(facts, ensure_ascii=False))
     else:
-        print(f"announced in {len(places)} channel(s) of {done.sessions} conversation(s)")
+        print(f"announced in {counted(len(places), 'channel')} of {counted(done.sessions, 'conversation')}")
     if not places:
         complain("there is no conversation yet, so nobody reads it")
     return Exit.OK

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import json
 import os
+import shlex
 import sys
 import time
 from collections import Counter
@@ -24,7 +25,7 @@ from kesoku.messages.imported import Imported
 from kesoku.messages.lifecycle import IMPORTER
 from kesoku.messages.record import Address, Post, Record
 from kesoku.ports import Store, Transaction
-from kesoku.render import visible
+from kesoku.render import counted, printable_name, visible
 from kesoku.store import SqlStore
 
 _CHUNK = 500
@@ -32,6 +33,8 @@ _CHUNK = 500
 halfway, and the same command goes on where it ended."""
 _SHOWN = 20
 """Refused rows that the report names."""
+_COLUMNS = 100
+"""Of the id of a conversation that the report shows."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -151,17 +154,25 @@ def _sessions(plan: Plan) -> Counter[str]:
 def _report(plan: Plan, *, dry: bool) -> Iterator[str]:
     counts, sessions = _counts(plan), _sessions(plan)
     done = "Would import" if dry else "Imported"
-    yield f"{done} {counts['imported']:,} message(s) of {len(sessions)} conversation(s)."
+    yield f"{done} {counted(counts['imported'], 'message')} of {counted(len(sessions), 'conversation')}."
     for name, words in _WORDS.items():
         if counts[name]:
             yield f"- {counts[name]:,} {words}"
     for id_, number in sessions.items():
-        go_on = "" if dry else f"; go on with it: kesoku chat --session {visible(id_)}"
-        yield f"- conversation {visible(id_)}: {number:,} message(s){go_on}"
+        go_on = "" if dry else _go_on(id_)
+        yield f"- conversation {printable_name(id_, _COLUMNS)}: {counted(number, 'message')}{go_on}"
     for each in plan.refused[:_SHOWN]:
         yield f"- refused: {visible(each.path)}, row {each.number}: {visible(each.why)}"
     if len(plan.refused) > _SHOWN:
-        yield f"- and {len(plan.refused) - _SHOWN:,} more refused rows; --json lists all"
+        yield f"- and {counted(len(plan.refused) - _SHOWN, 'more refused row')}; --json lists all"
+
+
+def _go_on(session_id: str) -> str:
+    """What to type to go on; nothing for an id that cannot be typed. Whoever wrote the file may have chosen it to be
+    more than one word for a shell."""
+    if session_id != printable_name(session_id, _COLUMNS) or session_id.startswith("-"):
+        return ""
+    return f"; go on with it: kesoku chat --session {shlex.quote(session_id)}"
 
 
 _WORDS = {

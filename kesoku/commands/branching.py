@@ -12,13 +12,14 @@ from kesoku.adapter.command import Argument, Choice, Invocation
 from kesoku.commands.completion import choice, is_own_prompt, is_said, messages, named
 from kesoku.commands.here import deed_keys, first_words, label, message_here, own, quoted, session_here
 from kesoku.commands.registry import SlashCommand, command
-from kesoku.commands.start import Start, read_before, read_until, start_of
+from kesoku.commands.start import Start, read_before, read_until, said_by_a_person, start_of
 from kesoku.errors import CommandMisused, NotPossible
+from kesoku.history.block import is_compaction
 from kesoku.messages.branch import Branch
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Session
 from kesoku.messages.message import Message
-from kesoku.messages.record import Post, Record
+from kesoku.messages.record import Address, Post, Record
 from kesoku.ports import Clock, Gateway, Store, Transaction
 from kesoku.render.header import is_headed
 
@@ -73,9 +74,11 @@ class Branching:
         """List the branches, or select one."""
         action, name = (str(invocation.arguments.get(each) or "") for each in ("action", "name"))
         if action != _SWITCH:
+            if name:
+                raise CommandMisused(usage="/branch switch NAME", why=f"A list takes no name. To go to {quoted(name)}?")
             return await self._store.read(lambda tx: "\n".join(_listed(tx, session_here(tx, invocation.address))))
         if not name:
-            raise CommandMisused(usage="/branch switch NAME", why="To which one?")
+            raise CommandMisused(usage="/branch switch NAME", why="To which branch? /branch lists them.")
         session, current = await self._store.read(lambda tx: _current(tx, invocation))
         if current.name == name:
             return f"This is the branch {name}."
@@ -110,6 +113,7 @@ class Branching:
             record = message_here(tx, session_here(tx, invocation.address), given)
             if record.kind != "user_prompt":
                 raise NotPossible(what="edit this", why=f"{label(record)} is no message of a person")
+            said_by_a_person(record, "edit")
             own(invocation, record, "edit")
             if record.status is not MessageStatus.PENDING_AGENT:
                 return None
@@ -127,7 +131,7 @@ class Branching:
 
     async def _again(self, invocation: Invocation, given: str, verb: str, *, text: str | None = None) -> str:
         start = await self._store.read(lambda tx: start_of(tx, invocation, given, verb))
-        first, *more = _said_again(start, text)
+        first, *more = _said_again(start, text, at=invocation.address)
         posts = [replace(first, keys=deed_keys(invocation)), *more]
 
         def choose(tx: Transaction, _: Branch, last: int) -> Branch:
@@ -145,11 +149,17 @@ class Branching:
         told: str,
         posts: Sequence[Post] = (),
     ) -> str:
-        """Select what `choose` says; the reply is `told` with the name of the branch behind it."""
-        by = invocation.principal.user_id
-        done = await self._gateway.select(session.id, choose, by=by, reason=f"/{invocation.name}", posts=posts)
+        """Select what `choose` says; the reply is `told` with the name of the branch behind it, and the way back."""
+        by, left = invocation.principal.user_id, ""
+
+        def chosen(tx: Transaction, branch: Branch, last: int) -> Branch:
+            nonlocal left
+            left = branch.name
+            return choose(tx, branch, last)
+
+        done = await self._gateway.select(session.id, chosen, by=by, reason=f"/{invocation.name}", posts=posts)
         stopped = " What was running or waiting here is stopped." if done.interrupted else ""
-        return f"{told} {done.branch.name}.{stopped}"
+        return f"{told} {done.branch.name}.{stopped} /branch switch {left} goes back."
 
 
 def _current(tx: Transaction, invocation: Invocation) -> tuple[Session, Branch]:
@@ -175,12 +185,12 @@ def _others(tx: Transaction, invocation: Invocation, _: str) -> Iterator[Choice]
 
 
 def _last_said(tx: Transaction, session: Session, branch: Branch) -> Record | None:
-    """The last prompt or answer of a branch."""
+    """The last thing that a person or the model said on a branch and that was not forgotten there."""
     begun = (end for first, end in reversed(branch.spans) if first <= session.last_n)
     last = next((min(end or session.last_n, session.last_n) for end in begun), 0)
     behind = tx.messages.session(session.id, after_n=max(0, last - _NEAR), limit=min(last, _NEAR))
-    said = (each for each in reversed(behind) if each.kind in {"user_prompt", "answer"})
-    return next((each for each in said if branch.covers(each.session_n)), None)
+    here = (each for each in reversed(behind) if branch.covers(each.session_n) and each.id not in branch.forgotten)
+    return next((each for each in here if each.kind in {"user_prompt", "answer"} and not is_compaction(each)), None)
 
 
 def _named(tx: Transaction, invocation: Invocation, given: str) -> tuple[Session, Record | None]:
@@ -194,14 +204,17 @@ def _name(tx: Transaction, session_id: str, wanted: str) -> str:
     return next(name for n in range(1, len(taken) + 2) if (name := wanted if n == 1 else f"{wanted}-{n}") not in taken)
 
 
-def _said_again(start: Start, text: str | None) -> Iterator[Post]:
-    """New messages that say the same, the one that was named in other words; what had joined the turn rides along."""
+def _said_again(start: Start, text: str | None, *, at: Address) -> Iterator[Post]:
+    """New messages that say the same, the one that was named in other words; what had joined the turn rides along.
+
+    They stand where the command was given, and are answered there: where they were first said, nobody may be serving.
+    """
     asked = start.asked if any(each.id == start.asked for each in start.prompts) else start.opener.id
     for record in start.prompts:
         message: Message = record.message.clone()
         if text is not None and record.id == asked:
             message = replace(message, content=message.update(**_reworded(record, text)).content)
-        yield Post(message=message, address=record.address, mode="followup" if record is start.opener else "inject")
+        yield Post(message=message, address=at, mode="followup" if record is start.opener else "inject")
 
 
 def _reworded(record: Record, text: str) -> dict[str, Any]:

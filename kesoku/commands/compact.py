@@ -48,8 +48,19 @@ class Compact:
 
         def choose(_: Transaction, branch: Branch, last: int) -> Branch:
             if branch.summary is None or not branch.cleared:
-                raise NotPossible(what="undo this", why="nothing was compacted here, or it was undone already")
+                raise NotPossible(what="undo this", why=_no_undo(branch))
             return branch.restoring(last)
 
-        await self._gateway.select(session.id, choose, by=invocation.principal.user_id, reason="compaction undone")
-        return "The model reads again, word for word, what was summed up."
+        by = invocation.principal.user_id
+        done = await self._gateway.select(session.id, choose, by=by, reason="compaction undone")
+        stopped = " What was running or waiting here is stopped." if done.interrupted else ""
+        return f"The model reads again, word for word, what was summed up.{stopped}"
+
+
+def _no_undo(branch: Branch) -> str:
+    """Why there is no compaction to take back."""
+    if branch.summary is not None:
+        return "it was summed up on another branch; /branch lists them"
+    if branch.cleared and branch.cleared[-1].summary is not None:
+        return "what was summed up was cleared since; /clear undo comes first"
+    return f"nothing was compacted on the branch {branch.name}, or it was undone already"

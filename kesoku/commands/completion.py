@@ -6,9 +6,11 @@ from kesoku.adapter.command import Choice, Invocation
 from kesoku.commands.here import is_own, label, number_in, said_in, session_here
 from kesoku.commands.registry import Complete
 from kesoku.messages.enums import MessageStatus
+from kesoku.messages.masked import masked_record
 from kesoku.messages.record import Record
 from kesoku.ports import Store, Transaction
 from kesoku.render import printable_name
+from kesoku.render.mask import NOTHING, Mask
 
 _NEAR = 200
 """Messages at the end of a conversation among which those that fit are looked for."""
@@ -19,13 +21,13 @@ Fits = Callable[[Invocation, Record], bool]
 """Whether a message is one that this person may name here."""
 
 
-def messages(store: Store, fits: Fits) -> Complete:
+def messages(store: Store, fits: Fits, mask: Mask = NOTHING) -> Complete:
     """Offers messages of the conversation by number, the latest first: those that fit, and begin with the number or
-    hold the words that were typed."""
+    hold the words that were typed. `mask` is for where tool calls fit."""
 
     async def complete(invocation: Invocation, argument: str) -> Sequence[Choice]:
         typed = str(invocation.arguments.get(argument) or "").strip()
-        return await store.read(lambda tx: list(_offered(tx, invocation, typed, fits)))
+        return await store.read(lambda tx: list(_offered(tx, invocation, typed, fits, mask)))
 
     return complete
 
@@ -66,14 +68,14 @@ def runs(_: Invocation, record: Record) -> bool:
     return record.status in {MessageStatus.PENDING_AGENT, MessageStatus.PROCESSING}
 
 
-def _offered(tx: Transaction, invocation: Invocation, typed: str, fits: Fits) -> Iterator[Choice]:
+def _offered(tx: Transaction, invocation: Invocation, typed: str, fits: Fits, mask: Mask) -> Iterator[Choice]:
     session = session_here(tx, invocation.address)
     number = number_in(typed)
     near = tx.messages.tail(session.id, _NEAR)
     older = None if number is None else tx.messages.nth(session.id, number)
     if older is not None and near and older.session_n < near[0].session_n:
         near.insert(0, older)
-    for record in reversed(near):
+    for record in (masked_record(each, mask) for each in reversed(near)):
         if fits(invocation, record) and _is_meant(record, number, typed.casefold()):
             yield Choice(label=_line(record), value=str(record.session_n))
 

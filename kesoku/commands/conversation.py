@@ -10,11 +10,12 @@ from kesoku.commands.bill import bill
 from kesoku.commands.registry import SlashCommand, command, usage
 from kesoku.commands.stop import Stop
 from kesoku.exchange import Exchange
-from kesoku.exchange.kin import hand_names_on
+from kesoku.exchange.kin import agents_at_work, hand_names_on
 from kesoku.messages.lifecycle import Lease, Session
 from kesoku.messages.record import Address
 from kesoku.messages.virtual import system_entry
 from kesoku.ports import Clock, Gateway, Store, Transaction
+from kesoku.render import counted
 
 _NO_MORE: Mapping[str, Sequence[SlashCommand]] = {}
 
@@ -55,10 +56,13 @@ class Conversation:
         at = self._clock.now()
         address = invocation.address
         previous = await self._store.read(lambda tx: tx.sessions.bound(address))
+        stopped = ""
         if previous is not None:
-            await self._stop.end(previous, invocation.principal.user_id, reason="new conversation", queued=False)
+            by = invocation.principal.user_id
+            ended, agents = await self._stop.end(previous, by, reason="new conversation", queued=False)
+            stopped = " What was running here is stopped." if ended.interrupted or agents else ""
         session = await self._store.write(lambda tx: _fresh(tx, address, at, previous))
-        return f"A new conversation begins: `{session.id}`."
+        return f"A new conversation begins: `{session.id}`.{stopped}"
 
     async def status(self, invocation: Invocation) -> str:
         """Session, model, what runs and what waits, and what was used."""
@@ -66,6 +70,8 @@ class Conversation:
         if session is None:
             return f"No conversation yet. Model: {who.model.name}."
         running = "a turn is running" if lease is not None and lease.owner is not None else "nothing is running"
+        agents = await self._store.read(lambda tx: len(agents_at_work(tx, session.id)))
+        running += f", {counted(agents, 'agent')} at work" if agents else ""
         used = await bill(self._store, session.id, budget=self._budget, now=self._clock.now())
         return f"Conversation `{session.id}`: {running}, {queued} waiting. Model: {who.model.name}.{used}"
 

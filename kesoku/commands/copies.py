@@ -4,14 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kesoku.commands.here import given_to
+from kesoku.exchange.announcement import ANNOUNCED
 from kesoku.exchange.kin import kin_of
 from kesoku.exchange.occasion import derived_id
+from kesoku.messages.masked import masked
 from kesoku.messages.message import Message
 from kesoku.messages.party import Direct
 from kesoku.messages.record import Record
 from kesoku.messages.redaction import REDACTED
 from kesoku.ports import Transaction
 from kesoku.render import printable_name
+from kesoku.render.mask import NOTHING, Mask
 
 EXPORT = "kesoku-export-"
 """How the names of exported conversations begin."""
@@ -38,11 +41,14 @@ class Copies:
     """Paths of the files that came or went along, with any version of a message."""
 
 
-def copies(tx: Transaction, record: Record) -> Copies:
-    """All copies of a message. Searches everything that is stored, so it is slow and no part of a write."""
+def copies(tx: Transaction, record: Record, mask: Mask = NOTHING) -> Copies:
+    """All copies of a message. Searches everything that is stored, so it is slow and no part of a write.
+
+    `mask` is the one with which calls were shown: what quotes them is known by what it showed.
+    """
     search = _Search(tx)
     search.follow([record.id])
-    quoting, summaries = _behind(tx, tuple(search.records.values()))
+    quoting, summaries = _behind(tx, tuple(search.records.values()), mask)
     # What else they quote, and what they were made of, is somebody else's.
     found = {**{each.id: each for each in quoting}, **search.records}
     records = sorted(found.values(), key=lambda each: each.seq)
@@ -81,9 +87,16 @@ class _Search:
             self.records[id_] = record
             todo += [*_named_by(record.message), *_parts(tx, record), *_asking(tx, record), *_ordered(tx, record)]
             todo += _beside(tx, record)
+            self._announced(record)
         if record is None and letter is None:
             return []
         return [*todo, *tx.archive.naming(id_), *(each.id for each in tx.archive.letters(id_))]
+
+    def _announced(self, notice: Record) -> None:
+        """The mail of an announcement, which nobody reads. The notices of other channels stay: each stands alone."""
+        letter = self._tx.mail.message(str(notice.message.metadata.get(ANNOUNCED, "")))
+        if letter is not None:
+            self.mail[letter.id] = letter
 
 
 def _named_by(message: Message) -> Iterator[str]:
@@ -122,8 +135,9 @@ def _read(tx: Transaction, letter: Message) -> list[str]:
 
 
 def _parts(tx: Transaction, record: Record) -> list[str]:
-    """An answer that was cut and went on is stored whole, and in pieces as thoughts: all of them, for each of them."""
-    if record.kind not in {"answer", "thought"} or record.turn_id is None:
+    """An answer or a summary that was cut and went on is stored whole, and in pieces as thoughts: all of them, for each
+    of them."""
+    if record.kind not in {"answer", "summary", "thought"} or record.turn_id is None:
         return []
     for run in _runs(tx.messages.turn(record.turn_id)):
         if record.id in run:
@@ -137,7 +151,7 @@ def _runs(turn: Iterable[Record]) -> Iterator[list[str]]:
         source = each.message.source
         if each.kind == "thought" and getattr(source, "cut", False):
             run.append(each.id)
-        elif run and (each.kind == "answer" or getattr(source, "interim", False)):
+        elif run and (each.kind in {"answer", "summary"} or getattr(source, "interim", False)):
             yield [*run, each.id]
             run = []
     yield run
@@ -150,14 +164,14 @@ def _asking(tx: Transaction, record: Record) -> list[str]:
     return [notice] if isinstance(notice, str) else []
 
 
-def _behind(tx: Transaction, records: Sequence[Record]) -> tuple[list[Record], tuple[Record, ...]]:
+def _behind(tx: Transaction, records: Sequence[Record], mask: Mask) -> tuple[list[Record], tuple[Record, ...]]:
     """What stands behind messages in their conversations: notices that quote one, as replies to commands do, or export
     it; and summaries of one."""
     quoting, summaries = list[Record](), list[Record]()
     ids = {each.id for each in records}
     for session_id in {each.session_id for each in records}:
         here = [each for each in records if each.session_id == session_id]
-        said = {word for each in here for body in tx.archive.versions(each.id) for word in _quotations(body)}
+        said = {word for each in here for body in tx.archive.versions(each.id) for word in _shown(body, mask)}
         for later in tx.messages.session(session_id, after_n=min(each.session_n for each in here)):
             if later.kind == "notice" and (_exports(later) or any(word in later.message.text for word in said)):
                 quoting.append(later)
@@ -168,6 +182,12 @@ def _behind(tx: Transaction, records: Sequence[Record]) -> tuple[list[Record], t
 
 def _exports(notice: Record) -> bool:
     return any(file.name.startswith(EXPORT) for file in getattr(notice.message.content, "attachments", ()))
+
+
+def _shown(message: Message, mask: Mask) -> Iterator[str]:
+    yield from _quotations(message)
+    if (other := masked(message, mask)) is not message:
+        yield from _quotations(other)
 
 
 def _quotations(message: Message) -> Iterator[str]:

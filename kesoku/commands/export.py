@@ -21,6 +21,8 @@ from kesoku.messages.lifecycle import Session
 from kesoku.messages.record import Record
 from kesoku.messages.turn import Block
 from kesoku.ports import Store, Transaction
+from kesoku.render import counted
+from kesoku.render.mask import NOTHING, Mask
 
 _PIECE = 1 << 20
 _MOST = 1 << 40
@@ -32,8 +34,8 @@ _JSON = "application/json"
 class Export:
     """What the command acts on."""
 
-    def __init__(self, *, store: Store, viewer: Viewer, staging: Staging) -> None:
-        self._store, self._viewer, self._staging = store, viewer, staging
+    def __init__(self, *, store: Store, viewer: Viewer, staging: Staging, mask: Mask = NOTHING) -> None:
+        self._store, self._viewer, self._staging, self._mask = store, viewer, staging, mask
 
     def commands(self) -> tuple[SlashCommand, ...]:
         """The one."""
@@ -49,7 +51,7 @@ class Export:
             what = f"What {view.model.name} would read now"
             return await self._filed(session, "model", lambda: _read(session, view), what)
         session, records = await self._store.read(lambda tx: _stored(tx, invocation))
-        what = f"All {len(records)} messages of this conversation"
+        what = f"The whole conversation, {counted(len(records), 'message')}"
         return await self._filed(session, "raw", lambda: raw(session, records), what)
 
     def _viewed(self, tx: Transaction, invocation: Invocation) -> tuple[Session, View]:
@@ -58,7 +60,7 @@ class Export:
 
     async def _filed(self, session: Session, form: str, made: Callable[[], dict[str, Any]], what: str) -> str:
         name = f"{EXPORT}{form}.json"
-        text = await asyncio.to_thread(lambda: json.dumps(made(), indent=1, default=str).encode())
+        text = await asyncio.to_thread(lambda: json.dumps(self._mask.value(made()), indent=1, default=str).encode())
         kept = await self._staging.save(session.id, name, _pieces(text), mime_type=_JSON, limit=_MOST)
         if kept.path is None:
             raise NotPossible(what="export this conversation", why=kept.skipped or "the file could not be kept")

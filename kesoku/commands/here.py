@@ -12,6 +12,8 @@ from kesoku.ports import Transaction
 from kesoku.render import printable_name
 from kesoku.render.header import without_header
 
+NO_ANSWER = "what the model reads here holds no answer; /context lists it"
+"""Why there is no last answer. Answers may stand elsewhere: on another branch, or cleared."""
 _WORDS = 60
 """Columns of the first words of a message in a list."""
 _ARGUMENTS = 50

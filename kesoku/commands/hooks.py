@@ -8,6 +8,7 @@ from kesoku.errors import CommandMisused
 from kesoku.hooks.standing import Standing, standing
 from kesoku.messages.hook_failure import HookFailure
 from kesoku.ports import Clock, Store, Transaction
+from kesoku.render import counted
 
 _SHOWN = 10
 """Failures of a hook that are listed; the others are counted."""
@@ -42,7 +43,7 @@ class HookCommand:
             raise CommandMisused(usage="/hooks retry HOOK", why=f"Which hook? There are {', '.join(self._names)}.")
         now = self._clock.now()
         count = await self._store.write(lambda tx: tx.hooks.retry(hook, at=now))
-        return f"{count} event(s) are tried again now." if count else f"Hook {hook} has no failed events."
+        return f"Tried again now: {counted(count, 'event')}." if count else f"Hook {hook} has no failed events."
 
     async def _show(self) -> str:
         now = self._clock.now()
@@ -68,7 +69,7 @@ def _line(failure: HookFailure, now: int) -> str:
     fate = "given up" if failure.next_at is None else f"next try {_soon(failure.next_at - now)}"
     error = failure.error.replace("`", "'")
     message = f"event {failure.event_seq}, message `{failure.message_id}`"
-    return f"{message}: {failure.attempts} attempt(s), {fate}: `{error}`"
+    return f"{message}: {counted(failure.attempts, 'attempt')}, {fate}: `{error}`"
 
 
 def _soon(microseconds: int) -> str:

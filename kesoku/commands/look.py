@@ -7,15 +7,17 @@ from kesoku.agent.past import past
 from kesoku.agent.replay import Replay, replay
 from kesoku.agent.view import Viewer
 from kesoku.commands.completion import is_said, messages
-from kesoku.commands.here import given_to, label, message_here, plain_name, session_here
+from kesoku.commands.here import NO_ANSWER, given_to, label, message_here, plain_name, session_here
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import NotPossible
 from kesoku.history import History
-from kesoku.messages.kinds import ToolCall
 from kesoku.messages.lifecycle import Session
+from kesoku.messages.masked import masked
+from kesoku.messages.message import Message
 from kesoku.messages.record import Record
 from kesoku.ports import ChatModel, Store, Transaction
-from kesoku.render import duration
+from kesoku.render import counted, duration
+from kesoku.render.mask import NOTHING, Mask
 
 _CALLS = 15
 """Calls that /tools lists, the latest ones."""
@@ -24,8 +26,8 @@ _CALLS = 15
 class Look:
     """What the commands act on."""
 
-    def __init__(self, *, store: Store, viewer: Viewer) -> None:
-        self._store, self._viewer = store, viewer
+    def __init__(self, *, store: Store, viewer: Viewer, mask: Mask = NOTHING) -> None:
+        self._store, self._viewer, self._mask = store, viewer, mask
 
     def commands(self) -> tuple[SlashCommand, ...]:
         """All of them."""
@@ -46,7 +48,7 @@ class Look:
         history, places = await self._store.read(lambda tx: self._read(tx, session_here(tx, invocation.address)))
         answer = history.last_response
         if answer is None:
-            raise NotPossible(what="say it again", why="nothing was answered here yet")
+            raise NotPossible(what="say it again", why=NO_ANSWER)
         model = getattr(answer.source, "model", "")
         by = f", {plain_name(model)}" if model else ""
         return f"{label(places[answer.id])}{by}:\n\n{answer.rendered}"
@@ -56,9 +58,9 @@ class Look:
         history, places = await self._store.read(lambda tx: self._read(tx, session_here(tx, invocation.address)))
         calls = list(history.action_requests)
         if not calls:
-            raise NotPossible(what="list tool calls", why="no tool was called here yet")
-        more = [f"- {len(calls) - _CALLS} earlier calls"] if len(calls) > _CALLS else []
-        return "\n".join([*more, *(_call(call, places) for call in calls[-_CALLS:])])
+            raise NotPossible(what="list tool calls", why="what the model reads here holds none; /context lists it")
+        more = [f"- {counted(len(calls) - _CALLS, 'earlier call')}"] if len(calls) > _CALLS else []
+        return "\n".join([*more, *(_call(masked(call, self._mask), places) for call in calls[-_CALLS:])])
 
     async def replay(self, invocation: Invocation) -> str:
         """Every request of a turn once more, from the log."""
@@ -76,7 +78,7 @@ class Look:
         """The last answer. Raises NotPossible."""
         history, places = self._read(tx, session)
         if history.last_response is None:
-            raise NotPossible(what="replay a turn", why="nothing was answered here yet")
+            raise NotPossible(what="replay a turn", why=f"{NO_ANSWER}. /replay MESSAGE takes any turn")
         return places[history.last_response.id]
 
     def _read(self, tx: Transaction, session: Session) -> tuple[History, dict[str, Record]]:
@@ -86,7 +88,7 @@ class Look:
         return History.of(records), {record.id: record for record in records}
 
 
-def _call(call: ToolCall, places: Mapping[str, Record]) -> str:
+def _call(call: Message, places: Mapping[str, Record]) -> str:
     """⏳ without a result, ✅ or ❌ with one."""
     answered = places.get(call.content.response_id or "")
     result = None if answered is None else answered.message
@@ -100,7 +102,7 @@ def _call(call: ToolCall, places: Mapping[str, Record]) -> str:
 def _replayed(found: list[Replay], model: ChatModel) -> Iterator[str]:
     """A line a request; `model` counts their tokens."""
     same = sum(each.is_same for each in found)
-    yield f"{same} of {len(found)} request(s) of this turn come out of the log as they were sent:"
+    yield f"Requests of this turn that come out of the log as they were sent: {same} of {len(found)}."
     yield ""
     for each in found:
         digest = f"`{each.logged[:12]}`"
@@ -108,8 +110,11 @@ def _replayed(found: list[Replay], model: ChatModel) -> Iterator[str]:
             yield f"- step {each.step.n}: not enough was noted to compile it again (sent: {digest})"
             continue
         messages = len({source for turn in each.request.turns for source, _ in turn.sources})
-        size = f"{messages} messages, about {model.count(each.request):,} tokens"
+        size = f"{counted(messages, 'message')}, about {model.count(each.request):,} tokens"
         if each.is_same:
             yield f"- step {each.step.n}: the same bytes, {digest}; {size}"
+        elif each.redacted:
+            gone = ", ".join(map(label, each.redacted))
+            yield f"- step {each.step.n}: cannot be made again, for what it was sent was redacted since: {gone}; {size}"
         else:
             yield f"- step {each.step.n}: NOT the same, sent {digest}, now `{each.request.digest()[:12]}`; {size}"

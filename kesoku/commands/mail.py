@@ -5,13 +5,15 @@ from dataclasses import replace
 from uuid import UUID
 
 from kesoku.adapter.command import Argument, Choice, Invocation
+from kesoku.agent.past import past
 from kesoku.commands.completion import choice, named
-from kesoku.commands.here import deed_keys, plain_name, quoted, session_here
+from kesoku.commands.here import NO_ANSWER, deed_keys, plain_name, quoted, session_here
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import CommandMisused, NameInvalid, NoDeadLetter, NotPossible, OwnerUnknown
 from kesoku.exchange import Exchange
 from kesoku.exchange.announcement import announce
 from kesoku.exchange.kin import called, enrolled, is_desk, is_name, place_of
+from kesoku.history import History
 from kesoku.messages import make
 from kesoku.messages.freeze import EMPTY, FrozenDict, thaw
 from kesoku.messages.lifecycle import Session
@@ -19,7 +21,7 @@ from kesoku.messages.mail import DeadLetter, Report
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post
 from kesoku.ports import Clock, Store, Transaction
-from kesoku.render import printable_name
+from kesoku.render import counted, printable_name
 
 _DEAD, _REDELIVER, _NAME = "dead", "redeliver", "name"
 _LISTED = 30
@@ -64,6 +66,8 @@ class Mail:
         match given["action"]:
             case "":
                 return await self._store.read(lambda tx: "\n".join(_waiting(tx, invocation)))
+            case "dead" if given["what"]:
+                raise CommandMisused(usage="/mail dead", why=f"I know nothing to do with {quoted(given['what'])} here.")
             case "dead":
                 return await self._store.read(lambda tx: "\n".join(_dead(tx, invocation)))
         if not invocation.admin:
@@ -71,6 +75,8 @@ class Mail:
         if not given["what"]:
             raise CommandMisused(usage="/mail redeliver ID [OWNER or NAME], or /mail name NAME", why="Which one?")
         if given["action"] == _NAME:
+            if given["to"]:
+                raise CommandMisused(usage="/mail name NAME", why="A name is one word.")
             return await self._store.write(lambda tx: self._named(tx, invocation, given["what"]))
         return await self._store.write(lambda tx: self._again(tx, given["what"], given["to"]))
 
@@ -90,7 +96,10 @@ class Mail:
             done = announce(tx, text, at=at)
             for notice_id in done.notices[:1]:
                 tx.messages.add_keys(bot, keys, notice_id)
-            return f"Announced in {len(done.destinations)} channel(s) of {done.sessions} conversation(s)."
+            return (
+                f"Announced in {counted(len(done.destinations), 'channel')} of "
+                f"{counted(done.sessions, 'conversation')}."
+            )
 
         return await self._store.write(operation)
 
@@ -118,7 +127,7 @@ class Mail:
     def _relayed(self, tx: Transaction, invocation: Invocation, where: str, text: str) -> str:
         address, bot, keys = _place(tx, where), invocation.address.chatbot_id, deed_keys(invocation)
         if tx.messages.find(bot, keys):
-            return f"It goes to {address}."
+            return _goes_to(address)
         said, metadata = (text, EMPTY) if text else _last_answer(tx, session_here(tx, invocation.address))
         origin = f"From {invocation.address}, by {plain_name(invocation.principal.display_name)}:"
         notice = replace(make.notice(f"{origin}\n\n{said}", reason="reply"), metadata=metadata)
@@ -127,7 +136,7 @@ class Mail:
             raise NotPossible(what=f"relay to {address}", why="no conversation is bound to it")
         tx.messages.insert(Post(message=notice, address=address), session_id=session.id, at=self._clock.now())
         tx.messages.add_keys(bot, keys, notice.id)
-        return f"It goes to {address}."
+        return _goes_to(address)
 
 
 def _waiting(tx: Transaction, invocation: Invocation) -> Iterator[str]:
@@ -138,7 +147,7 @@ def _waiting(tx: Transaction, invocation: Invocation) -> Iterator[str]:
     for each in unread[:_LISTED]:
         yield f"- from {printable_name(_who(tx, session.id, each))}{_about(each)}: {_beginning(each)}"
     for letter in sent[:_LISTED]:
-        tries = f", refused {letter.attempts} time(s)" if letter.attempts else ""
+        tries = f", refused {counted(letter.attempts, 'time')}" if letter.attempts else ""
         yield f"- to {_to(letter.message)}{_about(letter.message)}, on its way{tries}: {_beginning(letter.message)}"
     if not unread and not sent:
         yield "No mail waits for this conversation."
@@ -153,9 +162,9 @@ def _dead(tx: Transaction, invocation: Invocation) -> Iterator[str]:
     for each in letters[-_LISTED:]:
         yield f"- `{each.id}` to {_to(each.letter.message)}: {_why(each)}; {_beginning(each.letter.message)}"
     if len(letters) > _LISTED:
-        yield f"- and {len(letters) - _LISTED} older ones"
+        yield f"- and {counted(len(letters) - _LISTED, 'older one')}"
     if not letters:
-        yield "No letter is dead."
+        yield "There are no dead letters."
 
 
 def _letters(tx: Transaction, invocation: Invocation, argument: str) -> Iterator[Choice]:
@@ -177,6 +186,10 @@ def _places(tx: Transaction, invocation: Invocation, _: str) -> Iterator[Choice]
             yield choice(str(address))
 
 
+def _goes_to(address: Address) -> str:
+    return f"It goes to {address}, and is shown there as soon as that bot runs."
+
+
 def _why(dead: DeadLetter) -> str:
     error = f" ({dead.error})" if dead.error else ""
     return f"{dead.reason.value.replace('_', ' ')}{error}"
@@ -184,10 +197,10 @@ def _why(dead: DeadLetter) -> str:
 
 def _outcome(report: Report) -> str:
     if report.delivered:
-        return f"Delivered to {len(report.delivered)} mailbox(es)."
+        return f"Delivered to {counted(len(report.delivered), 'mailbox', 'mailboxes')}."
     if report.failed:
         return f"Not yet: {report.failed[0][2]}. It is tried again by itself."
-    return f"It is dead again: {report.dead[0][1].value.replace('_', ' ')}."
+    return f"It was not delivered, and is a dead letter again: {report.dead[0][1].value.replace('_', ' ')}."
 
 
 def _place(tx: Transaction, where: str) -> Address:
@@ -204,14 +217,17 @@ def _place(tx: Transaction, where: str) -> Address:
 
 
 def _last_answer(tx: Transaction, session: Session) -> tuple[str, FrozenDict]:
-    """The last answer of a conversation with its files by name, and what says where it comes from."""
-    answers = (each for each in reversed(tx.messages.tail(session.id, _NEAR)) if each.kind == "answer")
-    record = next(answers, None)
-    if record is None:
-        raise NotPossible(what="relay the last answer", why="nothing was answered here yet")
-    files = [printable_name(each.name) for each in record.message.content.attachments]
+    """The last answer that stands in what the model reads, with its files by name, and what says where it comes from.
+
+    An answer on a branch that was left, or that was cleared or forgotten, is nothing to be shown to others.
+    """
+    records = past(tx, tx.branches.current(session.id), n=session.last_n + 1, records=_NEAR)
+    answer = History.of(records).last_response
+    if answer is None:
+        raise NotPossible(what="relay the last answer", why=NO_ANSWER)
+    files = [printable_name(each.name) for each in answer.content.attachments]
     named = f"\n\nFiles: {', '.join(f'`{each}`' for each in files)}" if files else ""
-    return f"{record.message.text}{named}", FrozenDict(relayed=record.id)
+    return f"{answer.text}{named}", FrozenDict(relayed=answer.id)
 
 
 def _who(tx: Transaction, reader: str, message: Message) -> str:

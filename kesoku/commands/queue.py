@@ -2,9 +2,11 @@
 
 from kesoku.adapter.command import Argument, Invocation
 from kesoku.commands.completion import messages, waits
-from kesoku.commands.here import first_words, label, message_here, own, session_here, what
+from kesoku.commands.here import deed_keys, first_words, label, message_here, own, plain_name, session_here, what
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.errors import NotPossible
+from kesoku.exchange.kin import agents_at_work
+from kesoku.gateway.turn import joins, running
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.profile import profile_at
@@ -39,15 +41,16 @@ class Queue:
 
     def _listed(self, tx: Transaction, invocation: Invocation) -> list[str]:
         session = session_here(tx, invocation.address)
-        lease = tx.leases.get(session.id)
-        running = tx.messages.get(lease.message_id) if lease and lease.owner and lease.message_id else None
-        lines = [f"- {label(running)} {what(running)} is being answered: {first_words(running)}"] if running else []
+        active = running(tx, session.id)
+        lines = [f"- {label(active)} {what(active)} is being answered: {first_words(active)}"] if active else []
         queued = tx.messages.queued(session.id)
         for record in queued[:_LISTED]:
             age = duration(max(0.0, self._clock.now() / 1e6 - record.message.created_at))
             lines.append(f"- {label(record)} {what(record)}, for {age}{_MODES[record.mode]}: {first_words(record)}")
         if len(queued) > _LISTED:
             lines.append(f"- and {len(queued) - _LISTED} more")
+        agents = [plain_name(each.name) for each in agents_at_work(tx, session.id)]
+        lines += [f"- agent {each} works for this conversation; /stop ends that, too" for each in agents]
         return lines or ["Nothing runs and nothing waits here."]
 
     async def cancel(self, invocation: Invocation) -> str:
@@ -58,14 +61,14 @@ class Queue:
             return f"{label(record)} is cancelled."
         now = await self._store.read(lambda tx: self._named(tx, invocation))
         runs = now.status is MessageStatus.PROCESSING
-        why = "it is being answered; /stop ends that" if runs else "it does not wait"
+        why = "it is being answered; /stop ends that" if runs else "it does not wait; /queue lists what does"
         raise NotPossible(what=f"cancel {label(record)}", why=why)
 
     @staticmethod
     def _named(tx: Transaction, invocation: Invocation) -> Record:
         return message_here(tx, session_here(tx, invocation.address), str(invocation.arguments["message"]))
 
-    async def steer(self, invocation: Invocation) -> str | None:
+    async def steer(self, invocation: Invocation) -> str:
         """A prompt for the next step of the running turn; without one it gets a turn of its own (C-42)."""
         person, here = invocation.principal, invocation.address
         profile = await self._store.read(lambda tx: profile_at(here, tx.messages))
@@ -76,6 +79,20 @@ class Queue:
             model=profile.model,
             role=profile.role,
         )
-        post = Post(message=message, address=here, mode="steer", keys=invocation.keys)
-        await self._gateway.accept([post])
-        return None
+        post = Post(message=message, address=here, mode="steer", keys=deed_keys(invocation))
+        (record,) = await self._gateway.accept([post])
+        return await self._store.read(lambda tx: _steered(tx, record))
+
+
+def _steered(tx: Transaction, record: Record) -> str:
+    """What becomes of what was said to the running turn."""
+    if record.kind != "user_prompt":  # refused, and this says why
+        return record.message.text
+    now, active = tx.messages.get(record.id) or record, running(tx, record.session_id)
+    if now.turn_id not in {None, now.id}:
+        return "The running turn has read it."
+    if active is None or active.id == now.id:
+        return "No turn is running here, so I answer it as a message of its own."
+    if joins(now, active):
+        return "The running turn reads it before its next step. If there is none, I answer it right after."
+    return "What runs now is for another channel. I answer this after it."

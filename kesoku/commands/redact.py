@@ -9,14 +9,16 @@ from kesoku.adapter.command import Argument, Invocation
 from kesoku.adapter.part import decode, is_damaged
 from kesoku.commands.completion import messages
 from kesoku.commands.copies import Copies, copies
-from kesoku.commands.here import is_own, label, message_here, own, session_here
+from kesoku.commands.here import is_own, label, message_ever_here, own, plain_name, session_here
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.commands.wipe import Wiped, wipe
 from kesoku.errors import NotPossible, StoreError
+from kesoku.exchange.kin import kin_of
 from kesoku.messages.record import Record
 from kesoku.messages.redaction import is_redacted
 from kesoku.ports import Clock, Store, Transaction
-from kesoku.render import printable_name
+from kesoku.render import counted, printable_name
+from kesoku.render.mask import NOTHING, Mask
 
 _SEARCHES = 3
 """How often everything is searched, if somebody writes meanwhile; then what was found is overwritten."""
@@ -32,6 +34,8 @@ _REST = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
     record: Record
+    name: str
+    """How people know it: by its number, unless that is the number in a conversation that the channel has left."""
     copies: Copies
     files: frozenset[str]
     """Those that no other message holds."""
@@ -46,33 +50,33 @@ class _Found:
 class Redact:
     """What the command acts on."""
 
-    def __init__(self, *, store: Store, clock: Clock, folder: Folder) -> None:
-        self._store, self._clock, self._folder = store, clock, folder
+    def __init__(self, *, store: Store, clock: Clock, folder: Folder, mask: Mask = NOTHING) -> None:
+        self._store, self._clock, self._folder, self._mask = store, clock, folder, mask
 
     def commands(self) -> tuple[SlashCommand, ...]:
         """The one."""
         message = Argument(
             name="message", description="its number, as /context shows it", required=True, completes=True
         )
-        own_ones = messages(self._store, is_own)
+        own_ones = messages(self._store, is_own, self._mask)
         return (
             command("redact", "take the words of a message away, everywhere", self.redact, message, complete=own_ones),
         )
 
     async def redact(self, invocation: Invocation) -> str:
-        """Overwrite a message, and whatever repeats it.
+        """Overwrite a message, and whatever repeats it; by its id also one of a conversation that the channel has left.
 
         Whoever wrote it may, and admins. Raises NotPossible.
         """
         found, wiped, removed, left = await self._overwritten(invocation)
-        traces = left + await self._scrubbed(found.record)
+        traces = left + await self._scrubbed(str(invocation.arguments["message"]))
         if found.is_done:
-            return f"{label(found.record)} was redacted before. {traces}".strip()
+            return f"{found.name} was redacted before. {traces}".strip()
         gone = ", ".join(_counted(wiped, files=removed))
         also = "".join(
             f"The summary {label(each)} was made of it, look at that too. " for each in found.copies.summaries
         )
-        return f"{label(found.record)} is redacted. Overwritten: {gone}. {traces}{also}{_REST}"
+        return f"{found.name} is redacted. Overwritten: {gone}. {traces}{also}{_REST}"
 
     async def _overwritten(self, invocation: Invocation) -> tuple[_Found, Wiped, int, str]:
         """What was found and overwritten, how many files were deleted, and what is to be said of others."""
@@ -89,16 +93,18 @@ class Redact:
                 return found, wiped, deleted, left
 
     def _found(self, tx: Transaction, invocation: Invocation) -> _Found:
-        record = message_here(tx, session_here(tx, invocation.address), str(invocation.arguments["message"]))
+        session = session_here(tx, invocation.address)
+        record = message_ever_here(tx, session, str(invocation.arguments["message"]))
         own(invocation, record, "redact")
         if record.is_damaged:
             raise NotPossible(what=f"redact {label(record)}", why="its row in the database is damaged")
-        everything = copies(tx, record)
+        everything = copies(tx, record, self._mask)
         _check_idle(tx, record, everything.records)
         mine = {each.id for each in everything.records}
         kept = everything.files.union(*(_sent(tx, each) for each in mine))
         files = frozenset(path for path in kept if mine.issuperset(tx.archive.holding(path)))
-        return _Found(record=record, copies=everything, files=files, head=tx.events.head())
+        name = label(record) if record.session_id == session.id else "This message of an earlier conversation"
+        return _Found(record=record, name=name, copies=everything, files=files, head=tx.events.head())
 
     def _remove(self, found: _Found) -> tuple[int, str]:
         """Delete the files that were kept for these messages: how many there were, and what is to be said of others.
@@ -112,14 +118,14 @@ class Redact:
                 left += f"⚠️ `{printable_name(path, 200)}` could not be deleted ({error.strerror}): do it by hand. "
         return removed, left
 
-    async def _scrubbed(self, record: Record) -> str:
+    async def _scrubbed(self, given: str) -> str:
         """Nothing, or what is to be done for the traces in the file."""
         try:
             await self._store.scrub()
         except StoreError as error:
             return (
                 f"⚠️ The database file may still hold traces of it, for it could not be cleaned: {error}. "
-                f"Give /redact {label(record)} again later. "
+                f"Give /redact {printable_name(given)} again later. "
             )
         return ""
 
@@ -147,13 +153,17 @@ def _check_idle(tx: Transaction, record: Record, affected: Iterable[Record]) -> 
     for session_id in {each.session_id for each in affected}:
         lease = tx.leases.get(session_id)
         if lease is not None and lease.owner is not None:
-            here = session_id == record.session_id
-            why = (
-                "a turn is running here"
-                if here
-                else "a copy of it stands in another conversation, in which a turn runs"
-            )
-            raise NotPossible(what=f"redact {label(record)}", why=f"{why}; wait for its end, or /stop it there")
+            raise NotPossible(what=f"redact {label(record)}", why=_busy(tx, record, session_id))
+
+
+def _busy(tx: Transaction, record: Record, session_id: str) -> str:
+    """What runs in a session, as it is seen from where the message stands."""
+    agent = kin_of(tx, session_id)
+    if session_id == record.session_id:
+        return "a turn is running here; wait for its end, or /stop it"
+    if agent is not None and agent.root == record.session_id:
+        return f"the agent {plain_name(agent.name)} works with a copy of it; wait for its end, or /stop it"
+    return "a copy of it stands in another conversation, in which a turn runs; wait for its end, or /stop it there"
 
 
 def _unlinked(path: Path, folders: Iterable[Path]) -> bool:
@@ -168,12 +178,12 @@ def _unlinked(path: Path, folders: Iterable[Path]) -> bool:
 
 def _counted(wiped: Wiped, *, files: int) -> Iterator[str]:
     counts = (
-        (wiped.messages, "message", "messages"),
-        (wiped.versions, "earlier version", "earlier versions"),
+        (wiped.messages, "message", ""),
+        (wiped.versions, "earlier version", ""),
         (wiped.steps, "reply of the model", "replies of the model"),
         (wiped.parts, "part of a delivery", "parts of a delivery"),
-        (wiped.questions, "question", "questions"),
-        (wiped.mail, "letter", "letters"),
-        (files, "file", "files"),
+        (wiped.questions, "question", ""),
+        (wiped.mail, "letter", ""),
+        (files, "file", ""),
     )
-    return (f"{number} {one if number == 1 else more}" for number, one, more in counts if number)
+    return (counted(number, one, more) for number, one, more in counts if number)

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kesoku.adapter.command import Argument, Choice, CommandSpec, Invocation
+from kesoku.adapter.command import EXCESS, Argument, Choice, CommandSpec, Invocation
 from kesoku.commands.here import quoted
 from kesoku.errors import CommandMisused, KesokuError
 
@@ -79,7 +79,9 @@ def _shown(argument: Argument) -> str:
 
 
 def _check(spec: CommandSpec, invocation: Invocation) -> None:
-    """Raises CommandMisused where a needed argument is missing, or is none of its choices."""
+    """Raises CommandMisused where a needed argument is missing, or is none of its choices, or nothing was asked for."""
+    if excess := invocation.arguments.get(EXCESS):
+        raise CommandMisused(usage=usage(spec), why=f"I know nothing to do with {quoted(str(excess))} here.")
     for each in spec.arguments:
         given = str(invocation.arguments.get(each.name) or "").strip()
         if not given and each.required:

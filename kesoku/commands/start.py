@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from kesoku.adapter.command import Invocation
 from kesoku.commands.here import label, message_here, own, session_here
 from kesoku.errors import NotPossible
+from kesoku.history.block import is_compaction
 from kesoku.messages.branch import Branch
 from kesoku.messages.lifecycle import Session
 from kesoku.messages.record import Record
+from kesoku.messages.redaction import is_redacted
 from kesoku.ports import Transaction
 
 _LATE = 1_000
@@ -34,18 +36,30 @@ def start_of(tx: Transaction, invocation: Invocation, given: str, verb: str) -> 
     session = session_here(tx, invocation.address)
     branch = tx.branches.current(session.id)
     record = message_here(tx, session, given) if given else _last_prompt(tx, session, branch)
-    opener = None if record is None else _opener(tx, record)
-    if record is None or opener is None or opener.kind != "user_prompt":
+    if record is None:
+        raise NotPossible(what=f"{verb} the last message", why="what the model reads here holds none of a person")
+    opener = _opener(tx, record)
+    if opener is None or opener.kind != "user_prompt":
         raise NotPossible(what=f"{verb} this", why="no message of a person opened its turn")
+    said_by_a_person(opener, verb)
     own(invocation, opener, verb)
+    if verb == "retry" and is_redacted(opener.message):
+        why = f"its words were redacted; /edit {label(opener)} TEXT says something in their place"
+        raise NotPossible(what=f"retry {label(opener)}", why=why)
     prompts = [each for each in tx.messages.turn(opener.id) if each.kind == "user_prompt" and each.id != opener.id]
     return Start(session=session, opener=opener, prompts=(opener, *prompts), asked=record.id)
+
+
+def said_by_a_person(prompt: Record, verb: str) -> None:
+    """Raise NotPossible for what /compact asked: whatever answers that stands for the whole conversation."""
+    if is_compaction(prompt):
+        raise NotPossible(what=f"{verb} {label(prompt)}", why="it asked for a summary; /compact asks for another one")
 
 
 def _last_prompt(tx: Transaction, session: Session, branch: Branch) -> Record | None:
     last = reversed(tx.messages.tail(session.id, _LATE))
     mine = (each for each in last if branch.covers(each.session_n) and each.id not in branch.forgotten)
-    return next((each for each in mine if each.kind == "user_prompt"), None)
+    return next((each for each in mine if each.kind == "user_prompt" and not is_compaction(each)), None)
 
 
 def _opener(tx: Transaction, record: Record) -> Record | None:

@@ -11,6 +11,7 @@ from kesoku.exchange.kin import descendants
 from kesoku.messages.lifecycle import Interruption, Session
 from kesoku.messages.record import Record
 from kesoku.ports import Gateway, Store, Transaction
+from kesoku.render import counted
 
 _NOTHING = "Nothing is running here."
 _OVER = "That turn is over."
@@ -42,7 +43,7 @@ class Stop:
         if not ended.interrupted and not ended.withdrawn and not agents:
             await self._store.write(lambda tx: rest.wake_again(tx, session.id))
             return _NOTHING
-        waited = f", and {len(ended.withdrawn)} waiting message(s) cancelled" if ended.withdrawn else ""
+        waited = f", and {counted(len(ended.withdrawn), 'waiting message')} cancelled" if ended.withdrawn else ""
         return f"Stopped{_with(agents)}{waited}."
 
     async def end(self, session: Session, by: str, *, reason: str, queued: bool) -> tuple[Interruption, int]:
@@ -73,7 +74,7 @@ class Stop:
 
 
 def _with(agents: int) -> str:
-    return f", with {agents} agent(s)" if agents else ""
+    return f", with {counted(agents, 'agent')}" if agents else ""
 
 
 def _meant(tx: Transaction, session: Session, given: str) -> tuple[Record, list[str]]:

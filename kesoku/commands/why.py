@@ -8,13 +8,15 @@ from typing import Any
 from kesoku.adapter.command import Argument, Invocation
 from kesoku.commands.bill import words
 from kesoku.commands.completion import messages
-from kesoku.commands.here import first_words, label, message_here, plain_name, session_here, what
+from kesoku.commands.here import given_to, label, message_here, plain_name, session_here, what
 from kesoku.commands.registry import SlashCommand, command
 from kesoku.messages.lifecycle import Change, ChangeKind, Expense
+from kesoku.messages.masked import masked_record
 from kesoku.messages.record import Record
 from kesoku.messages.redaction import is_redacted
 from kesoku.ports import Store, Transaction
-from kesoku.render import printable_name
+from kesoku.render import counted, printable_name
+from kesoku.render.mask import NOTHING, Mask
 
 _EVENTS = 30
 """Events that are listed, the latest ones."""
@@ -26,15 +28,15 @@ _AUTHORED = {"user_prompt", "tool_result"}
 class Why:
     """What the command acts on."""
 
-    def __init__(self, *, store: Store) -> None:
-        self._store = store
+    def __init__(self, *, store: Store, mask: Mask = NOTHING) -> None:
+        self._store, self._mask = store, mask
 
     def commands(self) -> tuple[SlashCommand, ...]:
         """The one."""
         message = Argument(
             name="message", description="its number, as /context shows it", required=True, completes=True
         )
-        any_one = messages(self._store, lambda _, __: True)
+        any_one = messages(self._store, lambda _, __: True, self._mask)
         return (command("why", "say how a message came about", self.why, message, complete=any_one),)
 
     async def why(self, invocation: Invocation) -> str:
@@ -42,7 +44,7 @@ class Why:
         given = str(invocation.arguments["message"])
 
         def operation(tx: Transaction) -> str:
-            record = message_here(tx, session_here(tx, invocation.address), given)
+            record = masked_record(message_here(tx, session_here(tx, invocation.address), given), self._mask)
             return "\n".join(_told(tx, record))
 
         return await self._store.read(operation)
@@ -96,7 +98,7 @@ def _answer(tx: Transaction, record: Record) -> Iterator[str]:
     steps = tx.steps.of(record.turn_id or "")
     if steps:
         models = ", ".join(dict.fromkeys(plain_name(step.model) for step in steps if step.model))
-        yield f"{len(steps)} step(s) of {models or 'a model'}: {words(Expense.of(steps))}"
+        yield f"{counted(len(steps), 'step')} of {models or 'a model'}: {words(Expense.of(steps))}"
     calls = Counter(
         each.message.content.tool for each in tx.messages.turn(record.turn_id or "") if each.kind == "tool_call"
     )
@@ -128,7 +130,8 @@ def _result(tx: Transaction, record: Record) -> Iterator[str]:
     content = record.message.content
     asked = tx.messages.get(content.request_id or record.parent_id or "")
     if asked is not None and asked.session_id == record.session_id:
-        yield f"it answers the {_named(asked)}: {first_words(asked)}"
+        given = given_to(record.message)
+        yield f"it answers the {_named(asked)}{f': `{given}`' if given else ''}"
     yield "the tool worked" if content.success else "the tool failed"
     if record.message.source.kind == "tool" and getattr(record.message.source, "synthetic", False):
         yield "the machinery made it, for the tool never returned"
@@ -176,7 +179,7 @@ _SOURCES: dict[str, Callable[[Any], str]] = {
     "nudge": lambda source: f"the turn loop asked the model again: its reply was {source.why}",
     "relay": lambda source: f"made of mail{_called(source.mail_id)}",
     "notice": lambda source: f"said to people about what {'they did' if source.reason == 'reply' else 'goes on'}",
-    "compaction": lambda source: f"it stands for {len(source.covered)} message(s)",
+    "compaction": lambda source: f"it stands for {counted(len(source.covered), 'message')}",
     "error": lambda source: f"the turn failed{_called(source.error)}",
 }
 
@@ -201,7 +204,8 @@ def _outcome(tx: Transaction, record: Record) -> Iterator[str]:
         2 if record.kind == "tool_call" and record.message.content.response_id else 1
     ):
         kept = 0 if is_redacted(record.message) else len(tx.archive.versions(record.id)) - 1
-        yield f"version {version}{f', {kept} earlier one(s) kept' if kept > 0 else ''}"
+        earlier = f", {counted(kept, 'earlier one')} kept" if kept > 0 else ""
+        yield f"version {version}{earlier}"
     parts = Counter(part.state.value for part in tx.deliveries.of(record.id))
     if parts:
         yield f"parts on the platform: {', '.join(f'{number} {state}' for state, number in parts.items())}"
@@ -212,7 +216,7 @@ def _events(changes: Sequence[Change]) -> Iterator[str]:
     yield "What happened to it:"
     yield ""
     if len(changes) > _EVENTS:
-        yield f"- {len(changes) - _EVENTS} earlier events"
+        yield f"- {counted(len(changes) - _EVENTS, 'earlier event')}"
     yield from (f"- {_time(each.at / _SECOND)} {_happened(each)}" for each in changes[-_EVENTS:])
 
 

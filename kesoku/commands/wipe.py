@@ -17,6 +17,8 @@ from kesoku.messages.redaction import REDACTED, is_redacted, redacted, without_a
 from kesoku.ports import Transaction
 
 _SEALED = ("signature", "wire_id")
+_SAID_BY_MODEL = frozenset({"model", "compaction", "error"})
+"""Sources of messages that say what a reply said: in its words, as the summary made of it, or why it was none."""
 _WORDS = ("detail", "cure", "hint")
 """What a reply says besides its blocks, in words that may repeat them."""
 
@@ -72,7 +74,7 @@ def _answers(record: Record, call: Record) -> bool:
 
 def _steps(tx: Transaction, turn_id: str, records: Iterable[Record]) -> int:
     """What the model said in the steps in which it said these records."""
-    mine = [each for each in records if each.turn_id == turn_id and each.message.source.kind == "model"]
+    mine = [each for each in records if each.turn_id == turn_id and each.message.source.kind in _SAID_BY_MODEL]
     changed = 0
     for step in tx.steps.of(turn_id):
         said = [each for each in mine if each.round == step.n]
@@ -95,7 +97,7 @@ def _blocks(blocks: Iterable[Mapping[str, Any]], calls: set[str], texts: list[Re
     are few, and what was cut or joined cannot be told apart."""
     interim = [bool(getattr(each.message.source, "interim", False)) for each in texts]
     thoughts = any(each.kind == "thought" and not between for each, between in zip(texts, interim, strict=True))
-    words = any(each.kind == "answer" or between for each, between in zip(texts, interim, strict=True))
+    words = any(each.kind in {"answer", "summary"} or between for each, between in zip(texts, interim, strict=True))
     for block in blocks:
         bare = {key: value for key, value in block.items() if key not in _SEALED}
         if "call_id" in block:

@@ -1,7 +1,6 @@
 """Read the raw configuration: the TOML file, then environment variables over it, then secrets by reference."""
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -36,6 +35,8 @@ def read_file(path: Path) -> dict[str, Any]:
     Raises:
         ConfigInvalid: it is no TOML or no UTF-8; the text names line and column.
     """
+    import tomllib  # a start without a file does without it
+
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
@@ -130,6 +131,8 @@ def _secret(value: dict[str, Any], *, key: str, source: str, base: Path, environ
 
 
 def _value(text: str) -> Any:
+    import tomllib
+
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

@@ -52,6 +52,8 @@ class AgentTable(Table):
     """Model steps in one turn."""
     max_seconds: float = Field(default=1800.0, gt=0)
     """Wall-clock seconds of one turn."""
+    approval_seconds: float = Field(default=300.0, gt=0, le=86_400)
+    """Seconds to wait for somebody who may allow a tool; no answer is a no. `max_seconds` counts them."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Tokens of one turn, read and written; none by default."""
     max_cost: float | None = Field(default=None, gt=0, le=_MOST)
@@ -124,6 +126,8 @@ class DeliveryTable(Table):
 
     max_age_hours: float = Field(default=24.0, gt=0)
     """Older answers are held after a restart, with one notice, instead of flooding the channel."""
+    live_every_seconds: float = Field(default=1.2, ge=0.1, le=60)
+    """Seconds between two changes of one status message, at least; where the platform asks for more, more."""
 
 
 class ToolTable(Table):

@@ -19,7 +19,7 @@ class NoConversation(CommandError):
     """Nothing was ever said in this channel."""
 
     def __init__(self) -> None:
-        super().__init__("There is no conversation here yet.")
+        super().__init__("There is no conversation here yet. Write something to begin one.")
 
 
 class NoSuchMessage(CommandError):
@@ -37,8 +37,8 @@ class EarlierConversation(CommandError):
     def __init__(self, *, given: str) -> None:
         self.given = given
         super().__init__(
-            "This message belongs to an earlier conversation of this channel, which is left as it is: nothing can be "
-            "done with it any more."
+            "This message belongs to an earlier conversation of this channel, which is left as it is: only /redact and "
+            "/stop still reach it."
         )
 
 

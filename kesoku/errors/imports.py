@@ -1,5 +1,6 @@
 """What cannot be imported. Nothing of it is stored then."""
 
+from kesoku.errors.counted import counted
 from kesoku.errors.root import KesokuError
 
 
@@ -30,8 +31,9 @@ class SessionTaken(ImportFailed):
     def __init__(self, *, session_id: str, own: int) -> None:
         self.session_id, self.own = session_id, own
         super().__init__(
-            f"the conversation {session_id} is here already, with {own} message(s) that are not in the file. Nothing "
-            f"was imported. `--session {session_id}` adds to it, another id makes a conversation of its own."
+            f"the conversation {session_id} is here already, with {counted(own, 'message')} that the file does not "
+            f"have. Nothing was imported. `--session {session_id}` adds to it, another id makes a conversation of its "
+            "own."
         )
 
 

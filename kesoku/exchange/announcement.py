@@ -1,16 +1,19 @@
 """One message to every live conversation: mail to all, and a notice in each of their channels."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from kesoku.exchange.exchange import Exchange
 from kesoku.exchange.kin import enrolled, is_desk
 from kesoku.exchange.occasion import derived_id
 from kesoku.messages import make
+from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.record import Address, Post
 from kesoku.ports import Transaction
 
 CHANNEL = "announcement"
+ANNOUNCED = "announced"
+"""Under this name a notice tells of which mail it is."""
 ANNOUNCER = UUID(derived_id("announcer"))
 """The owner of the mailbox from which announcements go out."""
 
@@ -48,7 +51,7 @@ def announce(tx: Transaction, text: str, *, at: int) -> Announcement:
             exchange.take(owner, mail)
     notices = []
     for address, session in places:
-        notice = make.notice(f"📣 {text}", reason="reply")
+        notice = replace(make.notice(f"📣 {text}", reason="reply"), metadata=FrozenDict({ANNOUNCED: mail.id}))
         tx.messages.insert(Post(message=notice, address=address), session_id=session.id, at=at)
         notices.append(notice.id)
     return Announcement(

@@ -146,6 +146,12 @@ def is_busy(tx: Transaction, session_id: str) -> bool:
     return any(each.mode != "inject" for each in tx.messages.queued(session_id))
 
 
+def agents_at_work(tx: Transaction, session_id: str) -> list[Kin]:
+    """The agents of a session, of their agents, and so on, of which a turn runs or waits to run."""
+    found = (kin_of(tx, each) for each in descendants(tx, session_id))
+    return [each for each in found if each is not None and is_busy(tx, each.session_id)]
+
+
 def enrolled(tx: Transaction, exchange: Exchange, session: Session, *, sends: bool = False) -> UUID:
     """The owner of a session's mailbox, which is opened if it is not there. An ended session gets none, unless it
     `sends` something still."""

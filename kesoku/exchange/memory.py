@@ -169,7 +169,7 @@ class MemoryMailStore:
 
     def dead(self, sender: UUID | None = None) -> list[DeadLetter]:
         """Dead letters."""
-        return [each for each in self._dead.values() if sender is None or each.letter.sender == sender]
+        return [each for _, each in sorted(self._dead.items()) if sender is None or each.letter.sender == sender]
 
     def revive(self, mail_id: str, target: UUID | None = None) -> list[Letter]:
         """Queue dead letters again."""
@@ -179,7 +179,7 @@ class MemoryMailStore:
         if target is not None and found:
             self._kept[mail_id].places -= len(found) - 1
             found = [replace(found[0], target=target)]
-        revived = [replace(each, attempts=0) for each in found]
+        revived = [replace(each, number=next(self._numbers), attempts=0) for each in found]
         for letter in revived:
             self._queue(letter)
         return revived

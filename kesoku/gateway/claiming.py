@@ -30,6 +30,7 @@ class Claiming:
     serving: Serving
     at: int
     excuse: Excuse
+    mint: turn.Mint
     most: int = 1
     """So many prompts at once, at most."""
 
@@ -76,8 +77,12 @@ class Claiming:
     def _fail(
         self, tx: Transaction, prompt: Record, text: str, reason: str, ended: Sequence[Record] | None = None
     ) -> None:
-        """End a queued prompt, by default with what had joined its turn; the person is told once."""
+        """End a queued prompt, by default with what had joined its turn; the person is told once.
+
+        Calls that a crash left open are answered too: in an ended session no later turn would do it.
+        """
         act = Act(actor=self.owner, reason=reason, at=self.at)
+        turn.heal_all(tx, prompt.session_id, prompt.id, act, self.mint)
         for each in turn.prompts(tx, prompt.id, MessageStatus.PENDING_AGENT) if ended is None else ended:
             advance(tx, each.id, MessageStatus.ERROR, act)
         if prompt.mode == "inject":

@@ -131,9 +131,9 @@ class StoreGateway:
                 _note(tx, step)
             for each in said:
                 _insert(tx, each, act.at, fence)
+            turn.end(tx, turn_id, status, act)
             if metrics:
                 tx.steps.set_metrics(turn_id, metrics)
-            turn.end(tx, turn_id, status, act)
             placed = replace(answer, turn_id=turn_id, parent_id=answer.parent_id or turn_id)
             record = _insert(tx, placed, act.at, fence)
             if choose is not None:
@@ -169,8 +169,8 @@ class StoreGateway:
 
     async def claims(self, owner: str, serving: Serving, *, most: int) -> list[Claim]:
         """The next prompts that this process may run, now in processing, in one commit."""
-        now, excuse = self._clock.now(), cache(_excuse)
-        claiming = Claiming(owner=owner, serving=serving, at=now, excuse=excuse, most=most)
+        now, excuse, mint = self._clock.now(), cache(_excuse), cache(make.interrupted_result)
+        claiming = Claiming(owner=owner, serving=serving, at=now, excuse=excuse, mint=mint, most=most)
         return await self._store.write(claiming.claims)
 
     async def join(self, fence: Fence, turn_id: str, *, round: int) -> list[Record]:  # noqa: A002

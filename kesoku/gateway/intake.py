@@ -18,7 +18,7 @@ Say = Callable[[str, str], Notice]
 """(id of the message that it is about, text) -> the notice, the same one when asked again."""
 
 QUEUED = "Queued. I answer this after what I am working on."
-STEERED = "Noted. I take this into the answer that I am working on."
+STEERED = "Noted. I take this into what I am working on, or answer it right after."
 
 
 def is_human(message: Message) -> bool:
@@ -51,16 +51,16 @@ class Intake:
         return self.admit(tx, post) if why is None else self._refuse(tx, post, why)
 
     def admit(self, tx: Transaction, post: Post) -> Record:
-        """Store a prompt, and do to the running turn what the policy says."""
+        """Store a prompt, and do to the running turn what the policy says. Who steers knows what becomes of it."""
         post = own_turn(replace(post, session_id=home(tx, post, self.at)))
         if self.catch_up or not is_human(post.message) or post.mode == "inject":
             return self._insert(tx, post)
-        active = turn.running(tx, post.session_id or "")
+        active, steers = turn.running(tx, post.session_id or ""), post.mode == "steer"
         if self.policy.busy is Busy.STEER and active is not None and active.address == post.address:
             post = replace(post, mode="steer")
         mark = self._supersede(tx, post, active) if post.mode == "followup" else None
         record = self._insert(tx, post, mark)
-        if active is not None and active.id != mark:
+        if active is not None and active.id != mark and not steers:
             self._tell(tx, record, STEERED if turn.joins(record, active) else QUEUED)
         return record
 

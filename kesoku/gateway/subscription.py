@@ -3,7 +3,6 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 
 from kesoku.gateway.tail import Tail
 from kesoku.messages.lifecycle import Change
@@ -45,9 +44,11 @@ class LogSubscription:
     async def _read(self) -> None:
         """Read on; after a page that was not full only when there may be news."""
         if not self._behind:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._poll):
-                    await self._news.wait()
+            alarm = asyncio.get_running_loop().call_later(self._poll, self._news.set)
+            try:
+                await self._news.wait()
+            finally:
+                alarm.cancel()
         self._behind = True  # also when the read is cancelled or fails
         self._news.clear()
         page, self._behind = await self._tail.after(self.cursor)

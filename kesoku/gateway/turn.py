@@ -4,8 +4,9 @@ A turn is named after the prompt that opened it; `TurnFacts.prompt_ids` are all 
 `mint`, a memoised `make.interrupted_result`, so that an operation that runs twice writes the same message.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Protocol
 
 from kesoku.gateway.status import Act, advance
 from kesoku.messages.enums import MessageStatus
@@ -15,7 +16,13 @@ from kesoku.messages.message import Message
 from kesoku.messages.record import Post, Record
 from kesoku.ports import Transaction
 
-Mint = Callable[[Message], tuple[ToolCall, ToolResult]]
+
+class Mint(Protocol):
+    """Makes the synthetic result of a call, and the call's next version; `ran` says that it may have begun."""
+
+    def __call__(self, call: Message, /, *, ran: bool) -> tuple[ToolCall, ToolResult]:
+        """The same ones when asked again."""
+        ...
 
 
 def running(tx: Transaction, session_id: str) -> Record | None:
@@ -113,10 +120,8 @@ def interrupt(tx: Transaction, session_id: str, act: Act, mint: Mint) -> list[Re
     if lease is None or lease.owner is None:
         return []
     ended = [advance(tx, each.id, MessageStatus.INTERRUPTED, act) for each in prompts(tx, lease.message_id or "")]
-    for call in tx.messages.open_calls(session_id):
-        if call.turn_id == lease.message_id:
-            heal(tx, call, act, mint)
-            ended.append(advance(tx, call.id, MessageStatus.INTERRUPTED, act))
+    left = heal_all(tx, session_id, lease.message_id, act, mint)
+    ended += [advance(tx, call.id, MessageStatus.INTERRUPTED, act) for call in left]
     tx.leases.depose(session_id, failed=False)
     return ended
 
@@ -124,7 +129,7 @@ def interrupt(tx: Transaction, session_id: str, act: Act, mint: Mint) -> list[Re
 def orphans(tx: Transaction, fence: Fence) -> list[Record]:
     """Open calls that were stored before this claim; those of the turn that runs now are not orphans (K-170).
 
-    Nor are those that wait for a person's answer, or got it while nobody ran the turn: they never began.
+    Nor are those that nobody has allowed, or somebody while nobody ran the turn: they never began.
     """
     lease = tx.leases.get(fence.session_id)
     calls = tx.messages.open_calls(fence.session_id)
@@ -134,17 +139,26 @@ def orphans(tx: Transaction, fence: Fence) -> list[Record]:
     claimed = max((each.seq for each in moves if each.after is MessageStatus.PROCESSING), default=0)
     parked = max((each.at for each in moves if each.after is MessageStatus.PENDING_AGENT), default=0)
     old = (call for call in calls if tx.events.of(call.id)[0].seq < claimed)
-    return [call for call in old if call.turn_id != lease.message_id or not _is_asked(tx, call, parked)]
+    return [call for call in old if call.turn_id != lease.message_id or not _is_new(tx, call, parked)]
 
 
-def _is_asked(tx: Transaction, call: Record, parked: int) -> bool:
+def _is_new(tx: Transaction, call: Record, parked: int) -> bool:
     asked = tx.questions.get(call.id)
-    return asked is not None and (asked.answer is None or (asked.answered_at or 0) >= parked)
+    return asked is not None and (not asked.is_granted or (asked.answered_at or 0) >= parked)
+
+
+def heal_all(tx: Transaction, session_id: str, turn_id: str | None, act: Act, mint: Mint) -> list[Record]:
+    """Give the open calls of a turn with which nobody goes on their synthetic results; those calls."""
+    calls = [each for each in tx.messages.open_calls(session_id) if each.turn_id == turn_id]
+    for each in calls:
+        heal(tx, each, act, mint)
+    return calls
 
 
 def heal(tx: Transaction, call: Record, act: Act, mint: Mint) -> Record:
     """Give an open call its synthetic result (K-167)."""
-    next_call, result = mint(call.message)
+    asked = tx.questions.get(call.id)
+    next_call, result = mint(call.message, ran=asked is None or asked.is_granted)
     return answer(tx, call, result, next_call, act)
 
 

@@ -111,8 +111,10 @@ class Writer:
     def _stored(self, entries: Sequence[Placed]) -> tuple[tuple[Block, ...], frozenset[str]]:
         """The stored reply of this round and the ids that it stands for; nothing if not all of it is there any more."""
         reply = self.replies.get(entries[0].round) if entries[0].turn_id == self.active else None
+        if reply is None:
+            return (), frozenset()
         calls = {each.record.id for each in entries if each.record.kind == "tool_call" and self._whole(each.record.id)}
-        if reply is None or calls != {each.call_id for each in reply.calls}:
+        if calls != {each.call_id for each in reply.calls}:
             return (), frozenset()
         kinds = {"thought", "answer"} if reply.text.strip() and not calls else {"thought", "tool_call"}
         covered = [each.record for each in entries if each.record.kind in kinds and _by(reply, each.record)]

@@ -116,6 +116,13 @@ def compile_turns(
     )
 
 
+def withheld_turns(records: Iterable[Record]) -> frozenset[str]:
+    """The turns of which a later request shows a note alone, for the provider refused to read them."""
+    chosen = placed(sorted(records, key=attrgetter("seq")))
+    errors = {each.turn_id: each for each in chosen if _is_error(each.record)}
+    return _blocked([tuple(run) for _, run in groupby(chosen, key=attrgetter("turn_id"))], errors, None)
+
+
 _PREFIXES = PrefixCache(room=4 * 1024 * 1024)
 
 

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 async def attempt(hook: EventHook, change: Change, number: int, *, clock: Clock, mask: Mask) -> HookFailure | None:
     """Hand one event over, for the `number`th time; None if it was taken. Whatever the target raises is contained."""
-    call = call_of(hook.name, change)
+    call = call_of(hook.name, change, mask)
     error = await _send(hook, call, clock)
     if error is None:
         _log.debug("hook %s took event %s", hook.name, change.seq, extra={"message_id": call.message_id})

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from kesoku.hooks.filter import event_of
 from kesoku.messages.lifecycle import Change
+from kesoku.render.mask import NOTHING, Mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,8 +20,8 @@ class Call:
     """JSON in ASCII."""
 
 
-def call_of(hook: str, change: Change) -> Call:
-    """The call that tells a hook of a change. `message` is the record as it stands when it is read."""
+def call_of(hook: str, change: Change, mask: Mask = NOTHING) -> Call:
+    """The call that tells a hook of a change. `message` is the record as it stands when it is read, masked."""
     event = event_of(change) or ""
     body = {
         "hook": hook,
@@ -31,7 +32,7 @@ def call_of(hook: str, change: Change) -> Call:
         "after": change.after,
         "actor": change.actor,
         "reason": change.reason,
-        "message": change.record.to_dict(),
+        "message": mask.value(change.record.to_dict()),
     }
     return Call(
         hook=hook,

@@ -1,6 +1,6 @@
 """Deep-frozen containers: what goes into a message can never be changed from outside (D-014, D-015, N-14)."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import cache
 from types import NoneType
@@ -63,18 +63,23 @@ def _frozen(value: Any, room: int) -> Any:
     """The copy of what may hold so many containers in each other."""
     if type(value) in _ATOMS or isinstance(value, (str, int, float, bytes)):
         return value
+    if isinstance(value, (list, tuple)):
+        return tuple(_items(value, room))
     if isinstance(value, (dict, Mapping)):
         frozen = FrozenDict()
         dict.__init__(frozen, _plain(value if type(value) is dict else dict(value), room))
         return frozen
     if isinstance(value, (bytearray, memoryview)):
         return bytes(value)
-    if not isinstance(value, (list, tuple, Sequence, Set)):
-        return value
+    if isinstance(value, Sequence):
+        return tuple(_items(value, room))
+    return frozenset(_items(value, room)) if isinstance(value, Set) else value
+
+
+def _items(values: Iterable[Any], room: int) -> list[Any]:
     if not room:
         raise NestedTooDeep(limit=DEPTH)
-    items = [_frozen(item, room - 1) for item in value]
-    return tuple(items) if isinstance(value, Sequence) else frozenset(items)
+    return [_frozen(item, room - 1) for item in values]
 
 
 def _plain(given: dict[Any, Any], room: int) -> dict[str, Any]:

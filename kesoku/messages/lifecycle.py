@@ -245,6 +245,10 @@ class TurnFacts:
     failures: int = 0
 
 
+GRANTS = frozenset({"yes", "always"})
+"""The answers that let a call run."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """A durable question: who may answer, and how it was answered. `purpose` says what the answer is for."""
@@ -257,3 +261,8 @@ class Asked:
     answer: str | None = None
     answered_by: str | None = None
     answered_at: int | None = None
+
+    @property
+    def is_granted(self) -> bool:
+        """Whether the call that it is about may run; until then it surely did not begin."""
+        return self.answer in GRANTS

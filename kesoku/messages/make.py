@@ -60,6 +60,11 @@ COMPACTION = (
     "Answer nothing in it and address nobody."
 )
 ERROR = f"{phrase.ERROR} "
+INTERRUPTED = (
+    "The run of this tool was interrupted before it returned, perhaps before it began. It may have had effects; its "
+    "output is lost."
+)
+NOT_RUN = "This tool was not run: its turn ended before anybody allowed it."
 
 
 def user_prompt(
@@ -212,10 +217,9 @@ def respond(
     return call.update(response_id=result.id), result
 
 
-def interrupted_result(call: ToolCall) -> tuple[ToolCall, ToolResult]:
-    """The synthetic result of a call that never finished (K-167, N-04)."""
-    text = "The run of this tool was interrupted before it returned. It may have had effects; its output is lost."
-    return respond(call, error=text, synthetic=True)
+def interrupted_result(call: ToolCall, *, ran: bool = True) -> tuple[ToolCall, ToolResult]:
+    """The synthetic result of a call that never finished (K-167, N-04); `ran` says that it may have begun."""
+    return respond(call, error=INTERRUPTED if ran else NOT_RUN, synthetic=True)
 
 
 def summary(text: str, *, covered: Iterable[str]) -> Summary:

@@ -131,10 +131,10 @@ class CompiledRequest:
         Equal digests mean that the model was sent the same.
         """
         tools = ", ".join([tool.canonical() for tool in self.tools])
-        turns = json.dumps([turn.digest() for turn in self.turns])
+        turns = ", ".join([f'"{turn.digest()}"' for turn in self.turns])
         return _sha256(
             f'{{"options": {_canonical(self.options)}, "response_format": {_canonical(self.response_format)}, '
-            f'"system": {_canonical(self.system)}, "tools": [{tools}], "turns": {turns}}}'
+            f'"system": {_canonical(self.system)}, "tools": [{tools}], "turns": [{turns}]}}'
         )
 
 
@@ -259,11 +259,12 @@ def _sha256(text: str) -> str:
 
 
 _SIMPLE = frozenset({type(None), str, int, float, bool})
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str).encode
 
 
 def _canonical(value: Any) -> str:
     """JSON with sorted keys, bytes in hex, values with the names of their types and fields."""
-    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False, default=str)
+    return _encode(_plain(value))
 
 
 def _plain(value: Any) -> Any:
@@ -271,11 +272,11 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, bytes):
         return {"hex": value.hex()}
-    if isinstance(value, (dict, Mapping)):
-        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     if hasattr(value, "__dataclass_fields__"):
         named = {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
         return {"is": type(value).__name__, **named}
+    if isinstance(value, (dict, Mapping)):
+        return {str(key): _plain(item) for key, item in value.items()}
     return value

@@ -1,5 +1,6 @@
 """Pure text functions that turn an assistant's Markdown into what each platform can send, and keep it harmless."""
 
+from kesoku.errors.counted import counted
 from kesoku.errors.duration import duration
 from kesoku.render.chunk import MINIMUM_LIMIT, Part, Unit, chunk, parts
 from kesoku.render.confine import confine
@@ -27,6 +28,7 @@ __all__ = [
     "aligned",
     "chunk",
     "confine",
+    "counted",
     "duration",
     "header",
     "listed",

@@ -22,6 +22,7 @@ Source = str | Iterable[Segment]
 
 _ADDRESS = re.compile(r"https?://|mailto:|tel:", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[\w+.#-]+", re.ASCII)
+_READ_AS_CODE = r"(?s:```.*?```)|`[^`\n]*`"
 
 
 def to_plain(source: Source) -> str:
@@ -47,7 +48,7 @@ class Markup:
 
 def to_markup(source: Source, markup: Markup) -> str:
     """Text in a markup of the platform's own; tables are drawn in code blocks, or listed where they are too wide."""
-    return write(_markdown(source), _dialect_of(markup))
+    return _without_mentions(write(_markdown(source), _dialect_of(markup)), markup.mentions)
 
 
 def to_markdown(source: Source, *, headings: int = 3) -> str:
@@ -117,11 +118,16 @@ def _info(info: str) -> tuple[str, str]:
     return (language, note.strip()) if _LANGUAGE.fullmatch(language) else ("", info.strip())
 
 
-def _inert(text: str, mentions: Sequence[str]) -> str:
+def _without_mentions(text: str, mentions: Sequence[str]) -> str:
+    """With mentions inert that the platform does not take for code: a loose back-tick may begin code before ours."""
     for each in mentions:
-        begin = f"{re.escape(each[0])}(?={re.escape(each[1:])})"
-        text = re.sub(begin, f"{each[0]}\u200b", text, flags=re.IGNORECASE)
-    return _blunted(text)
+        begin = f"(?P<first>{re.escape(each[0])})(?={re.escape(each[1:])})"
+        text = re.sub(f"{_READ_AS_CODE}|{begin}", _stopped, text, flags=re.IGNORECASE)
+    return text
+
+
+def _stopped(found: re.Match[str]) -> str:
+    return f"{found['first']}\u200b" if found["first"] else found.group()
 
 
 def _labelled(label: str, address: str) -> str:
@@ -172,10 +178,8 @@ _CELL = Dialect(strike="~~", link=_labelled, span=str, fence=_plain_fence, table
 
 
 def _dialect_of(markup: Markup) -> Dialect:
-    inert = partial(_inert, mentions=markup.mentions)
-
     def fence(code: str, info: str) -> list[str]:
-        return _fence(code, note=inert(_info(info)[1]))
+        return _fence(code, note=_blunted(_info(info)[1]))
 
     def table(found: Table) -> list[str]:
         return _table(found, lambda each: _rows(each, dialect), markup.bullet)
@@ -190,7 +194,7 @@ def _dialect_of(markup: Markup) -> Dialect:
         span=_span,
         fence=fence,
         table=table,
-        inert=inert,
+        inert=_blunted,
     )
     return dialect
 

@@ -20,16 +20,25 @@ class Mask:
         known = sorted((secret for secret in secrets if len(secret) >= _SHORTEST), key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, known))) if known else None
 
+    @property
+    def knows(self) -> bool:
+        """Whether there is anything to mask."""
+        return self._pattern is not None
+
     def text(self, text: str) -> str:
         """`text` without the secrets; the longest one that fits is taken first."""
         return self._pattern.sub(MASK, text) if self._pattern else text
 
     def value(self, value: Any) -> Any:
-        """A JSON value without the secrets, keys included."""
+        """A JSON value without the secrets, keys included; tuples become lists."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
             return {self.text(key): self.value(item) for key, item in value.items()}
-        if isinstance(value, list):
+        if isinstance(value, list | tuple):
             return [self.value(item) for item in value]
         return value
+
+
+NOTHING = Mask(())
+"""Masks nothing."""

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
-from sqlalchemy import select, update
+from sqlalchemy import literal_column, select, update
 
 from kesoku.messages.branch import Branch, Cleared, Span
 from kesoku.messages.freeze import FrozenDict, thaw
@@ -20,12 +20,13 @@ _LATEST = 2**63 - 1
 
 _b = branches.c
 _BRANCH = (_b.session_id, _b.name, _b.spans, _b.forgotten, _b.pinned, _b.cleared, _b.summary, _b.cuts, _b.at)
+_is_current = _b.is_current == literal_column("1")
 _VALUES = ("spans", "forgotten", "pinned", "cleared", "summary", "cuts", "at")
 
-CURRENT = Statement(select(*_BRANCH).where(_b.session_id == param("session_id"), _b.is_current == 1))
+CURRENT = Statement(select(*_BRANCH).where(_b.session_id == param("session_id"), _is_current))
 GET = Statement(select(*_BRANCH).where(_b.session_id == param("session_id"), _b.name == param("name")))
 ALL = Statement(select(*_BRANCH).where(_b.session_id == param("session_id")).order_by(_b.at.desc(), _b.name))
-LEAVE = Statement(update(branches).where(_b.session_id == param("session"), _b.is_current == 1).values(is_current=0))
+LEAVE = Statement(update(branches).where(_b.session_id == param("session"), _is_current).values(is_current=0))
 ENTER = Statement(
     update(branches).where(_b.session_id == param("session"), _b.name == param("branch")).values(is_current=1)
 )

@@ -7,7 +7,8 @@ METADATA = MetaData()
 
 
 def equals(column: ColumnElement[str], value: str) -> ColumnElement[bool]:
-    """`column = 'value'` with the value as a literal, so that a partial index is found. Only for words of our own."""
+    """`column = 'value'` with the value as a literal, for words of our own: so a partial index is found, and the
+    statement is planned once. What compares a parameter with the value of a partial index is planned at each run."""
     return column == literal_column(f"'{value}'")
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import Column, Integer, Table
 from kesoku.messages.enums import MessageRole, MessageStatus, MessageType
 from kesoku.messages.lifecycle import ChangeKind, DeliveryState, Purpose
 from kesoku.messages.mail import DeadReason
+from kesoku.render import counted
 from kesoku.store import branch_tables, tables
 from kesoku.store.columns import METADATA
 from kesoku.store.engine import Link
@@ -79,7 +80,8 @@ def _line(link: Link, table: Table) -> str | None:
     rows = link.script(f"SELECT rowid FROM {table.name} WHERE {anything} ORDER BY rowid LIMIT {_NAMED}")  # noqa: S608
     columns = ", ".join(name for name, count in zip(wrong, found, strict=True) if count)
     more = ", ..." if number > _NAMED else ""
-    return f"{number} damaged row(s) in {table.name} ({columns}): rowid {', '.join(str(row) for (row,) in rows)}{more}"
+    named = ", ".join(str(row) for (row,) in rows)
+    return f"{counted(number, 'damaged row')} in {table.name} ({columns}): rowid {named}{more}"
 
 
 def _legible(*names: str) -> str:

@@ -40,12 +40,18 @@ _key = and_(_d.message_id == param("key_id"), _d.purpose == param("key_purpose")
 PLAN = Statement(
     insert_into(deliveries, "seq").on_conflict_do_nothing(index_elements=["message_id", "purpose", "part"]), bulky=True
 )
-OF = Statement(
-    select(*_DELIVERY).where(_d.message_id == param("message_id"), _d.purpose == param("purpose")).order_by(_d.part)
-)
+OF = {
+    purpose: Statement(
+        select(*_DELIVERY).where(_d.message_id == param("message_id"), equals(_d.purpose, purpose)).order_by(_d.part)
+    )
+    for purpose in Purpose
+}
 GET = Statement(select(*_DELIVERY).where(_key))
 STORE = Statement(update(deliveries).where(_key).values({name: param(name) for name in _MOVABLE}), bulky=True)
-REMOVE = Statement(delete(deliveries).where(_d.message_id == param("message_id"), _d.purpose == param("purpose")))
+REMOVE = {
+    purpose: Statement(delete(deliveries).where(_d.message_id == param("message_id"), equals(_d.purpose, purpose)))
+    for purpose in Purpose
+}
 LIVE = Served(lambda here: select(*_DELIVERY).where(here, equals(_d.purpose, Purpose.LIVE)), deliveries)
 
 
@@ -72,7 +78,7 @@ class SqlDeliveryStore:
 
     def of(self, message_id: str, purpose: Purpose = Purpose.FINAL) -> list[Delivery]:
         """The parts of a message."""
-        return [_delivery_of(row) for row in self._link.rows(OF, message_id=message_id, purpose=purpose.value)]
+        return [_delivery_of(row) for row in self._link.rows(OF[purpose], message_id=message_id)]
 
     def move(
         self, message_id: str, part: int, purpose: Purpose, to: DeliveryState, *, at: int, **changes: Any
@@ -96,7 +102,7 @@ class SqlDeliveryStore:
 
     def remove(self, message_id: str, purpose: Purpose) -> None:
         """Forget rows."""
-        self._link.change(REMOVE, message_id=message_id, purpose=purpose.value)
+        self._link.change(REMOVE[purpose], message_id=message_id)
 
     def live(self, serving: Serving) -> list[Delivery]:
         """Live messages that are shown."""

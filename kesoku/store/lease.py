@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, case, exists, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, case, exists, func, literal, literal_column, or_, select, update
 
 from kesoku.errors import Deposed, StoreConflict
 from kesoku.messages.lifecycle import Fence, Lease, Serving
@@ -11,6 +11,7 @@ from kesoku.store.cell import int_or
 from kesoku.store.columns import equals
 from kesoku.store.engine import Link, Row, plain
 from kesoku.store.mapping import record_of, records
+from kesoku.store.message import SqlMessageStore
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement, insert_into, param
 from kesoku.store.tables import events, leases, messages, turns
@@ -67,7 +68,7 @@ CHARGE = Statement(
     .values(failures=turns.c.failures + 1)
 )
 _queued = equals(_m.status, "pending_agent")
-_startable = and_(_queued, _m.mode != "inject")
+_startable = and_(_queued, _m.mode != literal_column("'inject'"))
 
 
 def _runs(session_id: ColumnElement[str]) -> ColumnElement[bool]:
@@ -106,7 +107,6 @@ def _far(here: ColumnElement[bool]) -> Select[Any]:
 
 
 NEAR, FAR = Served(_near, messages), Served(_far, messages)
-PROMPT = Statement(records().where(_m.seq == param("seq")))
 _last_start = (
     select(events.c.at)
     .where(events.c.message_id == _m.id, equals(events.c.after, "processing"))
@@ -124,8 +124,8 @@ STRANDED = Statement(
 class SqlLeaseStore:
     """See `kesoku.ports.store.LeaseStore`."""
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
+    def __init__(self, link: Link, messages: SqlMessageStore) -> None:
+        self._link, self._messages = link, messages
 
     def get(self, session_id: str) -> Lease | None:
         """The lease row, or None."""
@@ -135,10 +135,12 @@ class SqlLeaseStore:
     def next(self, serving: Serving) -> Record | None:
         """The oldest queued prompt of a free session, among the addresses that are served."""
         seq = self._next(serving)
-        row = None if seq is None else self._link.row(PROMPT, seq=seq)
-        return None if row is None else record_of(row)
+        return None if seq is None else self._messages.at(seq)
 
     def _next(self, serving: Serving) -> int | None:
+        oldest = NEAR.rows(self._link, serving, prompts=1)
+        if not oldest or oldest[0][0] is not None:
+            return int(oldest[0][0]) if oldest else None
         for prompts, sessions in _SEARCHES:
             if not (near := NEAR.rows(self._link, serving, prompts=prompts)):
                 break

@@ -60,6 +60,7 @@ COUNT = Statement(
     update(sessions).where(sessions.c.id == param("session")).values(last_n=param("last_n"), last_seq=param("last_seq"))
 )
 GET = Statement(records().where(_m.id == param("id")))
+AT = Statement(records().where(_m.seq == param("seq")))
 MOVE = Statement(
     update(messages).where(_m.id == param("message_id"), _m.status == param("before")).values(status=param("to"))
 )
@@ -193,6 +194,11 @@ class SqlMessageStore:
         if self._memo is not None and (known := self._memo.get(message_id)) is not None:
             return known
         row = self._link.row(GET, id=message_id)
+        return None if row is None else self._noted(record_of(row))
+
+    def at(self, seq: int) -> Record | None:
+        """The record with a seq, or None."""
+        row = self._link.row(AT, seq=seq)
         return None if row is None else self._noted(record_of(row))
 
     def find(self, chatbot_id: str, keys: Collection[str]) -> Record | None:

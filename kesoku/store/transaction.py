@@ -25,7 +25,7 @@ class SqlTransaction:
         self.events = SqlEventLog(link)
         self.messages = SqlMessageStore(link, self.events, cache, memo)
         self.sessions = SqlSessionStore(link)
-        self.leases = SqlLeaseStore(link)
+        self.leases = SqlLeaseStore(link, self.messages)
         self.deliveries = SqlDeliveryStore(link)
         self.steps = SqlStepStore(link)
         self.state = SqlStateStore(link)

@@ -24,6 +24,7 @@ from kesoku.messages.lifecycle import Claim, Serving
 from kesoku.messages.record import Address, Post, Record
 from kesoku.messages.source import NoticeReason
 from kesoku.ports import Clock, Gateway, Store
+from kesoku.render.mask import NOTHING, Mask
 
 
 class AdapterRunner:
@@ -43,6 +44,7 @@ class AdapterRunner:
         commands: CommandRegistry | None = None,
         policy: DeliveryPolicy | None = None,
         intake: IntakePolicy | None = None,
+        mask: Mask = NOTHING,
         outbox: Callable[..., Outbox] = Outbox,
     ) -> None:
         self.chatbot_id = chatbot_id or manifest.name
@@ -65,6 +67,7 @@ class AdapterRunner:
             commands=commands or NoCommands(),
             delivery=policy or DeliveryPolicy(),
             intake=intake or IntakePolicy(),
+            mask=mask,
         )
         self.outbox = outbox(
             chatbot_id=self.chatbot_id,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kesoku.adapter.staging import Staging
-from kesoku.agent.assistant import Assistants, always
+from kesoku.agent.assistant import Assistants
 from kesoku.agent.budget import Budget
 from kesoku.agent.dispatcher import Dispatcher, DispatchLimits
 from kesoku.agent.hook import Hook
@@ -22,6 +22,7 @@ from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
 from kesoku.messages.turn import MediaBlock, TurnRequest
 from kesoku.ports import ChatModel, Store, Transaction
+from kesoku.testing.assistant import always
 from kesoku.testing.clock import VirtualClock
 from kesoku.testing.fakes import RecordingDrafts, ScriptedApprover
 from kesoku.testing.gateway_harness import EVERYTHING, GatewayHarness

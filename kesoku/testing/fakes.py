@@ -26,11 +26,16 @@ class ScriptedApprover:
     def __init__(self, answer: str | None = "yes") -> None:
         self.answer = answer
         self.asked: list[tuple[Question, Record, bool]] = []
+        self.waived: list[tuple[str, str, str]] = []
 
     async def ask(self, question: Question, *, call: Record, admins_only: bool) -> str | None:
         """The answer that was set."""
         self.asked.append((question, call, admins_only))
         return self.answer
+
+    async def waive(self, question: Question, choice: str, *, by: str) -> None:
+        """Keep (id of the question, choice, who answered)."""
+        self.waived.append((question.id, choice, by))
 
 
 class RecordingDrafts:

@@ -16,7 +16,7 @@ def test_an_announcement_is_shown_in_every_channel_by_whoever_serves_it(remote: 
         remote.platform.say(channel, "what is 6 * 7?")
         remote.shows(channel, "42")
     told = remote.home.run("announce", "Closed on *Monday*.")
-    assert (told.returncode, told.stdout) == (0, "announced in 2 channel(s) of 2 conversation(s)\n")
+    assert (told.returncode, told.stdout) == (0, "announced in 2 channels of 2 conversations\n")
     for channel in ("kitchen", "hall"):
         remote.shows(channel, "Monday")
     run.send_signal(signal.SIGTERM)
@@ -33,7 +33,7 @@ def test_an_announcement_is_shown_in_every_channel_by_whoever_serves_it(remote: 
 
 def test_nobody_to_tell_is_said(home: Home) -> None:
     told = home.run("announce", "Hello?")
-    assert (told.returncode, told.stdout) == (0, "announced in 0 channel(s) of 0 conversation(s)\n")
+    assert (told.returncode, told.stdout) == (0, "announced in 0 channels of 0 conversations\n")
     assert "nobody reads it" in told.stderr
 
 

@@ -33,7 +33,7 @@ admins = ["user:ada"]
 [adapters.room.channels.kitchen]
 role = "cook"
 """
-SENT = "1 of 1 request(s) of this turn come out of the log as they were sent"
+SENT = "Requests of this turn that come out of the log as they were sent: 1 of 1."
 
 
 class Bot:

@@ -91,7 +91,7 @@ async def test_a_cell_that_is_no_text_holds_up_nobody_else(store: SqlStore, colu
     claims = await bench.gateway.claims("w1", EVERYTHING, most=5)
     assert fine.id in {each.prompt.id for each in claims}
     assert [each.record.id for each in await bench.events()][:2] == [damaged.id, fine.id]
-    assert await store.check() == [f"1 damaged row(s) in messages ({column}): rowid 1"]
+    assert await store.check() == [f"1 damaged row in messages ({column}): rowid 1"]
 
 
 @pytest.mark.parametrize(("column", "junk"), DAMAGES)

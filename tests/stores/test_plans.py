@@ -1,7 +1,9 @@
-"""No statement reads a whole table: each finds its rows by an index, however many there are."""
+"""No statement reads a whole table: each finds its rows by an index, however many there are, by a plan made once."""
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -11,7 +13,7 @@ from sqlalchemy import select
 from kesoku.messages.lifecycle import DeliveryState, Serving
 from kesoku.messages.record import Address
 from kesoku.ports import Transaction
-from kesoku.store import archive, delivery, event, hook, lease, mail, message, question, session, state, step
+from kesoku.store import archive, branch, delivery, event, hook, lease, mail, message, question, session, state, step
 from kesoku.store.columns import METADATA
 from kesoku.store.serving import Served
 from kesoku.store.statement import Statement
@@ -20,7 +22,7 @@ from kesoku.testing.store_material import add, prompt
 from kesoku.testing.sync_store import SyncStore
 
 ROWS = 50_000
-MODULES = (archive, delivery, event, hook, lease, mail, message, question, session, state, step)
+MODULES = (archive, branch, delivery, event, hook, lease, mail, message, question, session, state, step)
 HOT = {
     "message.INSERT",
     "event.WRITE",
@@ -74,10 +76,45 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SyncStore]:
     sync_store.close()
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SyncStore]:
+    """A database without rows."""
+    sync_store = SyncStore(tmp_path_factory.mktemp("plans") / "kesoku.db")
+    yield sync_store
+    sync_store.close()
+
+
+def names(statement: Statement) -> dict[str, None]:
+    """Nothing for each parameter."""
+    return dict.fromkeys(re.findall(r":(\w+)", statement.sql))
+
+
 def plan(sync_store: SyncStore, statement: Statement) -> list[str]:
-    names = dict.fromkeys(re.findall(r":(\w+)", statement.sql))
-    rows = sync_store.link._raw.execute(f"EXPLAIN QUERY PLAN {statement.sql}", names).fetchall()
-    return [str(row[-1]) for row in rows]
+    explain = f"EXPLAIN QUERY PLAN {statement.sql}"
+    return [str(row[-1]) for row in sync_store.link._raw.execute(explain, names(statement)).fetchall()]
+
+
+def is_planned_again(sync_store: SyncStore, statement: Statement) -> bool:
+    """Whether SQLite asks its authorizer, which it does for each plan that it makes, when a statement runs again."""
+    asked: list[object] = []
+
+    def allow(*what: object) -> int:
+        asked.append(what)
+        return sqlite3.SQLITE_OK
+
+    raw = sync_store.link._raw
+    raw.set_authorizer(allow)
+    sync_store.link.begin()
+    try:
+        for _ in range(2):
+            first = len(asked)
+            with suppress(sqlite3.Error):  # some want more than nothing
+                raw.execute(statement.sql, names(statement)).fetchall()
+    finally:
+        raw.set_authorizer(None)
+        sync_store.link.rollback()
+    assert first
+    return len(asked) > first
 
 
 def test_the_list_is_not_empty() -> None:
@@ -143,6 +180,17 @@ def test_admission_counts_in_indexes_alone(full: SyncStore) -> None:
 @pytest.mark.parametrize("name", sorted(INDEXES))
 def test_a_statement_uses_the_index_that_was_made_for_it(full: SyncStore, name: str) -> None:
     assert any(f"INDEX {INDEXES[name]} (" in line for line in plan(full, ALL[name])), plan(full, ALL[name])
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_a_statement_is_planned_once(empty: SyncStore, name: str) -> None:
+    """To plan it takes ten times as long as to run it."""
+    assert not is_planned_again(empty, ALL[name])
+
+
+def test_a_second_plan_would_be_noticed(empty: SyncStore) -> None:
+    compared = Statement(select(messages.c.id).where(messages.c.status == "processing"))
+    assert is_planned_again(empty, compared)
 
 
 def test_a_scan_would_be_noticed(full: SyncStore) -> None:

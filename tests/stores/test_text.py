@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kesoku.errors import NotStorable
@@ -35,7 +35,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> SyncStore:
     return SyncStore(tmp_path_factory.mktemp("text") / "kesoku.db")
 
 
-@settings(deadline=None)
 @given(text=ANY_TEXT, author=ANY_TEXT, user=ANY_TEXT, bot=NAME, channel=NAME, key=NAME, session=NAME, extra=JSON)
 def test_any_text_survives(
     shared: SyncStore, text: str, author: str, user: str, bot: str, channel: str, key: str, session: str, extra: Any
@@ -61,7 +60,6 @@ def test_any_text_survives(
     assert shared.run(add(post, session=session)) == [stored]
 
 
-@settings(deadline=None)
 @given(arguments=st.dictionaries(ANY_TEXT, JSON, max_size=4), output=JSON, error=ANY_TEXT)
 def test_any_json_survives(shared: SyncStore, arguments: dict[str, Any], output: Any, error: str) -> None:
     call = make.tool_call("t", arguments, **MODEL)

@@ -6,6 +6,7 @@ from typing import Any
 
 from kesoku import Record
 from kesoku.adapter import RenderContext
+from kesoku.render import duration
 from kesoku_cli.frontend import Choice, FrontEnd
 
 _SHOWN_ARGUMENTS = 2_000
@@ -38,7 +39,8 @@ def scene_of(record: Record, context: RenderContext | None = None) -> dict[str, 
             return {"show": "answer", "text": message.rendered, "metrics": record.metadata.get("turn_metrics", {})}
         case "notice" if context is not None and context.question is not None:
             asked = context.question
-            return {"show": "question", "id": asked.id, "text": message.rendered, "choices": list(asked.choices)}
+            text = f"{message.rendered}{_waits(asked.deadline, message.created_at)}"
+            return {"show": "question", "id": asked.id, "text": text, "choices": list(asked.choices)}
     return {"show": "notice", "text": message.rendered}
 
 
@@ -71,6 +73,11 @@ def choices_of(values: Sequence[str]) -> tuple[Choice, ...]:
         letters = [letter for letter in value.lower() if letter.isalnum() and letter.isascii() and letter not in taken]
         taken[letters[0] if letters else str(number)] = value
     return tuple(Choice(key=key, label=value, value=value) for key, value in taken.items())
+
+
+def _waits(deadline: float | None, asked_at: float) -> str:
+    """A line that says how long an answer is waited for."""
+    return "" if deadline is None else f"\nNo answer within {duration(deadline - asked_at)} is a no."
 
 
 def _default(values: Sequence[str]) -> str:

@@ -132,6 +132,10 @@ class _Rooms:
         """A message was deleted."""
         await self.messages.deleted(payload)
 
+    async def gone(self, channel_id: int) -> None:
+        """A channel is gone."""
+        await self.messages.gone(channel_id)
+
     async def interaction(self, interaction: discord.Interaction) -> None:
         """Somebody pressed or gave a command."""
         await self.interactions.interaction(interaction)

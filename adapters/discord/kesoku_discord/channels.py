@@ -1,5 +1,7 @@
 """Channels of Discord, in the words of the core and of the config."""
 
+from typing import TypeGuard
+
 import discord
 
 from kesoku.adapter import Address
@@ -14,6 +16,11 @@ def address_of(chatbot_id: str, channel_id: int) -> Address:
 def parent_of(channel: object) -> str | None:
     """The id of the channel that a thread belongs to; None for all that is no thread."""
     return str(channel.parent_id) if isinstance(channel, discord.Thread) else None
+
+
+def is_post(channel: object) -> TypeGuard[discord.Thread]:
+    """Whether it is a thread of a forum, in which the message stands that it began with; both have one id."""
+    return isinstance(channel, discord.Thread) and isinstance(channel.parent, discord.ForumChannel)
 
 
 def configured(config: DiscordConfig, channel_id: int, channel: object) -> ChannelConfig | None:

@@ -22,7 +22,7 @@ _SHORTEST = 0.05
 _CONTENT = 1 << 18 | 1 << 19
 """Flags of an application that may read messages: for any number of servers, and for few."""
 _AGENT = "DiscordBot (https://discord.com, 10)"
-_THREADS = frozenset({10, 11, 12})
+_THREADS, _FORUMS = frozenset({10, 11, 12}), frozenset({15, 16})
 _UNSEEN = 50001
 _API, _GATEWAY = (DiscordConfig.model_fields[name].default for name in ("api_base_url", "gateway_url"))
 
@@ -149,7 +149,7 @@ class _Examination:
             held = await self._held(client, me, channel)
         if isinstance(held, _Refusal):
             return [self._bad(f"{where}: its permissions cannot be read: {held.words}", "invite the bot again")]
-        bits = needed(self.config, self.config.channel(channel_id))
+        bits = needed(self.config, self.config.channel(channel_id), posts=channel["type"] in _FORUMS)
         if lacking := missing(bits, held):
             return [self._bad(f"{where}: the bot lacks {', '.join(lacking)}", _permit(lacking))]
         spare = missing(optional(), held)
@@ -169,7 +169,8 @@ class _Examination:
             if isinstance(answer, _Refusal):
                 return answer
         overwrites = above.get("permission_overwrites", ())
-        return effective(guild, member_id=me, held=member["roles"], overwrites=overwrites)
+        posts = above["type"] in _FORUMS
+        return effective(guild, member_id=me, held=member["roles"], overwrites=overwrites, posts=posts)
 
     async def _must(self, client: httpx.AsyncClient, path: str) -> Any:
         answer = await self._ask(client, path)

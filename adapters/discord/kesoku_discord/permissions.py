@@ -13,6 +13,7 @@ _ADMINISTRATOR = 1 << 3
 _VIEW = 1 << 10
 _SEND = 1 << 11
 _ATTACH_FILES = 1 << 15
+_SEND_IN_THREADS = 1 << 38
 _VOICE_MESSAGES = 1 << 46
 _WITHOUT_SENDING = 1 << 12 | 1 << 14 | _ATTACH_FILES | 1 << 17 | _VOICE_MESSAGES
 """What is of no use to who may not send: text to speech, embeds, files, @everyone, voice messages."""
@@ -21,15 +22,21 @@ ALL = (1 << 53) - 1
 INVITE = "https://discord.com/oauth2/authorize"
 
 
-def needed(config: DiscordConfig, channel: ChannelConfig | None = None) -> dict[str, int]:
-    """The permissions that the bot needs in a channel, as bits by the names that Discord shows."""
+def needed(config: DiscordConfig, channel: ChannelConfig | None = None, *, posts: bool = False) -> dict[str, int]:
+    """The permissions that the bot needs in a channel, as bits by the names that Discord shows.
+
+    `posts`: it is a forum, where the bot answers in the posts of others, and begins none.
+    """
     bits = {
         "View Channels": _VIEW,
         "Send Messages": _SEND,
         "Attach Files": _ATTACH_FILES,
         "Read Message History": 1 << 16,
-        "Send Messages in Threads": 1 << 38,
+        "Send Messages in Threads": _SEND_IN_THREADS,
     }
+    if posts:
+        del bits["Send Messages"]
+        return bits
     threads = config.auto_thread if channel is None or channel.auto_thread is None else channel.auto_thread
     if threads:
         bits["Create Public Threads"] = 1 << 35
@@ -69,9 +76,17 @@ def whole(bits: int) -> int:
 
 
 def effective(
-    guild: Mapping[str, Any], *, member_id: str, held: Collection[str], overwrites: Sequence[Mapping[str, Any]]
+    guild: Mapping[str, Any],
+    *,
+    member_id: str,
+    held: Collection[str],
+    overwrites: Sequence[Mapping[str, Any]],
+    posts: bool = False,
 ) -> int:
-    """What a member may do in a channel with these overwrites; of a thread, those of its parent count."""
+    """What a member may do in a channel with these overwrites; of a thread, those of its parent count.
+
+    `posts`: it is a forum, where people write in threads only.
+    """
     bits = of_roles(guild, held)
     if bits == ALL or guild.get("owner_id") == member_id:
         return ALL
@@ -80,7 +95,7 @@ def effective(
         bits = bits & ~_union(each["deny"] for each in chosen) | _union(each["allow"] for each in chosen)
     if not bits & _VIEW:
         return 0
-    return bits if bits & _SEND else bits & ~_WITHOUT_SENDING
+    return bits if bits & (_SEND_IN_THREADS if posts else _SEND) else bits & ~_WITHOUT_SENDING
 
 
 def invite(client_id: str, bits: int) -> str:

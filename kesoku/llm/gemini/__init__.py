@@ -21,20 +21,23 @@ connections and logins          client.py, login.py
 import os
 from collections.abc import Sequence
 
-from kesoku.llm.gemini.check import examine
-from kesoku.llm.gemini.config import GeminiConfig
-from kesoku.llm.gemini.model import GeminiModel
+from kesoku.llm.gemini.config import GeminiConfig, endpoint_of
 from kesoku.llm.manifest import ModelManifest
-from kesoku.ports import Finding
+from kesoku.ports import ChatModel, Finding
 
-__all__ = ["MANIFEST", "GeminiConfig", "GeminiModel"]
+__all__ = ["MANIFEST", "GeminiConfig"]
 
 
-def _create(name: str, config: GeminiConfig) -> GeminiModel:
+def _create(name: str, config: GeminiConfig) -> ChatModel:
+    endpoint_of(name, config, os.environ)  # a first chat has no key, and needs none of the rest
+    from kesoku.llm.gemini.model import GeminiModel
+
     return GeminiModel(name=name, config=config, environment=os.environ)
 
 
 async def _doctor(name: str, config: GeminiConfig) -> Sequence[Finding]:
+    from kesoku.llm.gemini.check import examine
+
     return await examine(name, config, os.environ)
 
 

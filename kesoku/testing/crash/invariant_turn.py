@@ -102,7 +102,7 @@ STEPS = (
 ALONE = (
     Rule(
         rule="I6",
-        text="{who} started {message} while {others} prompt(s) of another turn ran in session {session_id}",
+        text="{who} started {message} while prompts of another turn ran in session {session_id} ({others} of them)",
         query="SELECT * FROM written WHERE what = 'moved' AND seq > :audit AND others > 0",
     ),
     Rule(

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from kesoku.adapter.drafts import DraftBoard
 from kesoku.adapter.question import Approvals
-from kesoku.agent.assistant import always
 from kesoku.agent.dispatcher import Dispatcher
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.loop import TurnLoop
@@ -18,6 +17,7 @@ from kesoku.messages.record import EVERY_CHANNEL, Address, Post, Record
 from kesoku.messages.turn import MediaBlock, TurnRequest
 from kesoku.ports import Gateway
 from kesoku.testing.adapter_runner import AdapterRunner
+from kesoku.testing.assistant import always
 from kesoku.testing.crash.actor import Actor, ProcessSpec, Role
 from kesoku.testing.crash.platform import Platform
 from kesoku.testing.crash.poster import FILE_BYTES, poster

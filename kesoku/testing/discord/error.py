@@ -99,6 +99,11 @@ def invalid(path: str, code: str, message: str) -> Rejected:
     return faults.rejection()
 
 
+def old_edits() -> Rejected:
+    """429: too many edits of messages older than an hour. Such an answer names no time to wait."""
+    return Rejected(429, 30046, "Maximum number of edits to messages older than 1 hour reached. Try again later")
+
+
 def broken_json() -> Rejected:
     """400: the body is no JSON object."""
     return Rejected(400, 50109, "The request body contains invalid JSON.")

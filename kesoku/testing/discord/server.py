@@ -15,14 +15,14 @@ from typing import Self
 
 from aiohttp import web
 
-from kesoku.testing.discord.error import Rejected, unauthorized, unknown_route
+from kesoku.testing.discord.error import Rejected, old_edits, unauthorized, unknown_route
 from kesoku.testing.discord.gateway.connection import Connection
 from kesoku.testing.discord.gateway.control import GatewayControl
 from kesoku.testing.discord.gateway.session import Sessions
 from kesoku.testing.discord.people.people import People
 from kesoku.testing.discord.people.using import Using
 from kesoku.testing.discord.request import Call, Reply, Seen, read
-from kesoku.testing.discord.rest.limits import RENAME, Excess, Limits, Standing
+from kesoku.testing.discord.rest.limits import EDIT, RENAME, Excess, Limits, Standing
 from kesoku.testing.discord.rest.response import refusal, response, silence
 from kesoku.testing.discord.rest.route import Routes, open_to_all
 from kesoku.testing.discord.script import Broken, Fault, Hang, Limited, Lost, Refusal, Script
@@ -203,6 +203,9 @@ class LoopbackDiscord(GatewayControl, People, Using):
         if not self.rate_limits:
             return None
         seen = call.seen
+        if seen.route == EDIT and not self._limits.takes_old(call.parts[0], call.id(1)):
+            self.limited += 1
+            raise old_edits()
         renames = seen.route == RENAME and "name" in call.body
         return self._limits.take(
             seen.route, call.parts[0] if call.parts else "", renames=renames, exempt=open_to_all(seen.route)

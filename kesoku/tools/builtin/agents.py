@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from kesoku.errors import ToolRefused
+from kesoku.render import counted
 from kesoku.tools.agents import Agents
 from kesoku.tools.context import ToolContext
 from kesoku.tools.tool import Effect, Output, tool
@@ -56,7 +57,7 @@ async def check_mail(context: ToolContext, channel: str | None = None, take: boo
     )
     letters: list[Mapping[str, Any]] = list(found)
     shown = sum("mail_id" in each for each in letters)
-    return Output(output=letters or "no unread mail", summary=f"{shown} letter(s)")
+    return Output(output=letters or "no unread mail", summary=counted(shown, "letter"))
 
 
 def _agents(context: ToolContext) -> Agents:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kesoku_cli.blocks import LONG, LONG_LINE, LONG_TABLE, Block, Blocks
@@ -37,7 +37,6 @@ def cut(text: str, sizes: list[int]) -> tuple[list[Block], Block]:
 SIZES = st.lists(st.integers(1, 200), min_size=1, max_size=5)
 
 
-@settings(deadline=None, max_examples=60)
 @given(MARKDOWN | LONG_MARKDOWN, SIZES)
 def test_the_blocks_and_the_tail_are_the_text(text: str, sizes: list[int]) -> None:
     blocks, tail = cut(text, sizes)
@@ -45,7 +44,6 @@ def test_the_blocks_and_the_tail_are_the_text(text: str, sizes: list[int]) -> No
     assert all(block.text for block in blocks)
 
 
-@settings(deadline=None, max_examples=60)
 @given(LONG_MARKDOWN, SIZES)
 def test_no_block_grows_without_bound(text: str, sizes: list[int]) -> None:
     blocks, size = Blocks(), sizes[0] + 20
@@ -55,7 +53,6 @@ def test_no_block_grows_without_bound(text: str, sizes: list[int]) -> None:
         assert len(blocks.tail.text.rpartition("\n")[2]) <= LONG_LINE
 
 
-@settings(deadline=None, max_examples=60)
 @given(MARKDOWN)
 def test_a_block_is_drawn_alone_as_within_the_whole(text: str) -> None:
     """The kinds of the outermost blocks are those of the whole text, as long as nothing had to be cut."""
@@ -71,7 +68,6 @@ def test_a_block_is_drawn_alone_as_within_the_whole(text: str) -> None:
     assert pieces == whole
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.integers(LONG, 5 * LONG), SIZES)
 def test_long_code_is_cut_at_whole_lines_and_opened_anew(count: int, sizes: list[int]) -> None:
     code = [f"line {number}" for number in range(count)]
@@ -111,7 +107,6 @@ def test_a_heading_right_after_a_cut_table_is_no_row_of_it() -> None:
     assert all(block.text for block in blocks)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.text(st.sampled_from("ab \n#*`"), max_size=200), SIZES, st.data())
 def test_a_whole_text_completes_its_deltas(text: str, sizes: list[int], data: st.DataObject) -> None:
     """However much arrived by deltas, together with what `settle` returns it is the text."""

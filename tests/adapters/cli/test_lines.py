@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kesoku.adapter import Address, Draft
@@ -101,7 +101,6 @@ def test_an_answer_streams_and_is_written_once() -> None:
     assert out.getvalue().decode() == "# Hello\n\nyou too\n"
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.text(max_size=40), st.lists(st.integers(0, 40), max_size=4))
 def test_an_answer_is_what_was_written(text: str, cuts: list[int]) -> None:
     """However it was cut into deltas, the whole text stands there once."""
@@ -403,7 +402,6 @@ async def test_each_event_is_a_line_of_json() -> None:
     assert "漢字" in out.getvalue().decode()
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.text(st.characters()))
 def test_any_text_comes_back_from_json(text: str) -> None:
     """Also with lone surrogates, line feeds and separators."""

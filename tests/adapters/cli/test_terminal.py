@@ -49,12 +49,12 @@ def test_typing_beside_a_fast_stream(play: Play, expected_marks: Marks) -> None:
 def test_resizing_during_a_stream(play: Play, expected_marks: Marks) -> None:
     scene = play("talk", "1500")
     scene.type("stream\r")
-    sizes = [(60, 30), (120, 40), (61, 12), (100, 30), (70, 24)]
+    sizes, done = [(60, 30), (120, 40), (61, 12), (100, 30), (70, 24)], ["streamed"]
     for number, (columns, rows) in enumerate(sizes):
         so_far = len(scene.marks())
         scene.resize(columns, rows)
         scene.type(f"size{number}\r")
-        scene.wait(lambda before=so_far: len(scene.marks()) > before, "more of the stream")
+        scene.wait(lambda before=so_far: len(scene.marks()) > before or done in scene.reports(), "more of the stream")
     scene.wait_report("streamed")
     scene.wait_for("1,042 tokens")
     scene.wait_for(f"› size{len(sizes) - 1}\n")

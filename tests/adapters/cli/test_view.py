@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -39,7 +39,6 @@ def every_drawing(view: View, text: str) -> list[str]:
     ]
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.text(max_size=60) | st.text(st.sampled_from(EVIL + "*`[]()&#x1b;<> \n|-a"), max_size=60))
 def test_only_colours_reach_the_terminal(text: str) -> None:
     """No control character of a text survives, whatever Markdown makes of it."""
@@ -79,7 +78,6 @@ FRAMES = ["{}", "# {}", "- {}", "1. {}\n   - {}", "> {}", "```python\n{}\n```", 
           "[ref]: http://{}"]  # fmt: skip
 
 
-@settings(deadline=None, max_examples=50)
 @given(WORDS, st.sampled_from(FRAMES), st.integers(20, 90))
 def test_no_letter_is_lost(words: list[str], frame: str, columns: int) -> None:
     """Wrapped, but never cut off, at any width and in any kind of block."""
@@ -90,7 +88,6 @@ def test_no_letter_is_lost(words: list[str], frame: str, columns: int) -> None:
         assert word in kept
 
 
-@settings(deadline=None, max_examples=50)
 @given(WORDS, st.integers(20, 90))
 def test_nothing_but_code_is_wider_than_the_terminal(words: list[str], columns: int) -> None:
     view = View(columns=columns, color=False)

@@ -24,14 +24,15 @@ from kesoku.adapter import (
 )
 from kesoku.adapter.access import Access
 from kesoku.adapter.staging import Staging
-from kesoku.agent.assistant import always
 from kesoku.agent.budget import Budget
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.view import Viewer
 from kesoku.app.commands import registry
 from kesoku.messages.freeze import FrozenDict
 from kesoku.messages.turn import TurnRequest
+from kesoku.render.mask import NOTHING
 from kesoku.testing.adapter_runner import AdapterRunner
+from kesoku.testing.assistant import always
 from kesoku.testing.discord import LoopbackDiscord
 from kesoku.testing.model import ScriptedModel
 from kesoku_discord.config import DiscordConfig
@@ -166,6 +167,7 @@ def product(on: Stage) -> CommandRegistry:
         budget=Budget(),
         staging=Staging(on.folder / "staging"),
         hooks=["audit"],
+        mask=NOTHING,
     )
 
 

@@ -33,16 +33,29 @@ PATIENT = FloodBounds(per_person_per_minute=10_000, per_channel_per_minute=10_00
 class Ear(RoomAdapter):
     """An adapter that hears messages only."""
 
-    def __init__(self, chatbot_id: str, config: DiscordConfig, hold: Callable[[], Any] | None = None) -> None:
-        """`hold` is what `ready` waits for."""
+    def __init__(
+        self,
+        chatbot_id: str,
+        config: DiscordConfig,
+        hold: Callable[[], Any] | None = None,
+        pauses: Sequence[float] = (),
+    ) -> None:
+        """`hold` is what `ready` waits for, `pauses` those of Messages."""
         super().__init__(config)
-        self.chatbot_id, self.hold = chatbot_id, hold
+        self.chatbot_id, self.hold, self.pauses = chatbot_id, hold, pauses
         self.messages: Messages | None = None
         self.handled = 0
 
     def furnish(self, inbox: Inbox, client: Gateway) -> None:
         """Make the room."""
-        self.messages = Messages(chatbot_id=self.chatbot_id, config=self.config, inbox=inbox, client=client)
+        self.messages = Messages(
+            chatbot_id=self.chatbot_id,
+            config=self.config,
+            inbox=inbox,
+            client=client,
+            pauses=self.pauses,
+            long_pauses=self.pauses,
+        )
 
     @property
     def room(self) -> Messages:
@@ -81,6 +94,11 @@ class Ear(RoomAdapter):
         await self.room.deleted(payload)
         self.handled += 1
 
+    async def gone(self, channel_id: int) -> None:
+        """A channel is gone."""
+        await self.room.gone(channel_id)
+        self.handled += 1
+
 
 @dataclass
 class Stage(RoomStage):
@@ -96,10 +114,16 @@ class Stage(RoomStage):
 
     @asynccontextmanager
     async def running(
-        self, *, chatbot_id: str = "discord", hold: Callable[[], Any] | None = None, ready: bool = True, **options: Any
+        self,
+        *,
+        chatbot_id: str = "discord",
+        hold: Callable[[], Any] | None = None,
+        ready: bool = True,
+        pauses: Sequence[float] = (),
+        **options: Any,
     ) -> AsyncIterator[AdapterRunner]:
         """The bot is connected; with `ready` it has caught up."""
-        ear = Ear(chatbot_id, configured(self.server, **options), hold)
+        ear = Ear(chatbot_id, configured(self.server, **options), hold, pauses)
         runner = self.runner(
             ear,
             access=self.access,

@@ -89,6 +89,9 @@ class RoomAdapter:
     async def deleted(self, payload: discord.RawMessageDeleteEvent) -> None:
         """Not here."""
 
+    async def gone(self, channel_id: int) -> None:
+        """Not here."""
+
     async def interaction(self, interaction: discord.Interaction) -> None:
         """Not here."""
 

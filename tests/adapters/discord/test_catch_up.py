@@ -204,7 +204,7 @@ async def test_history_is_asked_for_once_more(tmp_path: Path) -> None:
         await known(on)
         await on.server.say(on.room, on.ada, "<@BOT> missed")
         on.server.script(Broken(503), on=HISTORY, channel=on.room)
-        async with on.running():
+        async with on.running(pauses=(0.0,)):
             assert texts(await on.prompts(2)) == ["first", "missed"]
 
 
@@ -215,7 +215,7 @@ async def test_trouble_that_lasts_leaves_the_cursor(tmp_path: Path) -> None:
         await known(on)
         await on.server.say(on.room, on.ada, "<@BOT> missed")
         on.server.script(Broken(503), Broken(503), on=HISTORY, channel=on.room)
-        async with on.running():
+        async with on.running(pauses=(0.0,)):
             await on.server.say(other, on.ada, "<@BOT> live")
             assert texts(await on.prompts(2)) == ["first", "live"]
         async with on.running():
@@ -239,7 +239,7 @@ async def test_a_message_that_cannot_be_handled_does_not_stop_the_others(tmp_pat
         thread = on.server.thread(on.room, "t", from_message=await on.server.say(on.room, on.bob, "<@BOT> 0"))
         await on.server.say(thread, on.ada, "1")
         await on.server.say(thread, on.ada, "<@BOT> 2")
-        on.server.script(Broken(503), Broken(503), on="GET /channels/{}/messages/{}")
+        on.server.script(Broken(503), on="GET /channels/{}/messages/{}", channel=on.room)
         async with on.running():
             assert texts(await on.prompts(3)) == ["first", "0", "2"]
         async with on.running():

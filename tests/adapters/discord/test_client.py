@@ -100,6 +100,23 @@ async def test_a_listener_that_raises_ends_nothing(
     assert "ZeroDivisionError: of a test" in caplog.text
 
 
+async def test_what_goes_is_told_by_its_channels(server: LoopbackDiscord, room: Channel) -> None:
+    """With a channel its threads, with a server all that is in it; not where Discord only has trouble."""
+    assert room.guild is not None
+    hall = server.channel("hall", guild=room.guild)
+    in_room, in_hall, other = (server.thread(each, "t", by=server.world.bot) for each in (room, hall, hall))
+    async with connected(server) as bot:
+        server.outage(room.guild)
+        server.back(room.guild)
+        for each in (other, room):
+            server.remove(each)
+        await bot.heard.has("ready", *(f"gone {each.id}" for each in (other, room, in_room)))
+        bot.heard.events.clear()
+        server.expel(room.guild)
+        await holds(lambda: len(bot.heard.events) == 2, "the rest is gone")
+        assert set(bot.heard.events) == {f"gone {each.id}" for each in (hall, in_hall)}
+
+
 async def test_many_deleted_at_once_are_single_ones(server: LoopbackDiscord, room: Channel, ada: User) -> None:
     async with connected(server) as bot:
         first, second = [await server.say(room, ada, text) for text in ("one", "two")]

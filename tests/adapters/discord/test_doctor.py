@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kesoku.adapter import Finding, Severity
-from kesoku.testing.discord import Hang, Limited, LoopbackDiscord, Refusal
+from kesoku.testing.discord import Hang, Kind, Limited, LoopbackDiscord, Refusal
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.doctor import examine, library
 from kesoku_discord.permissions import wished
@@ -15,7 +15,7 @@ from kesoku_discord.permissions import wished
 from .wire_stage import configured
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
-VIEW, SEND, ATTACH, THREADS, VOICE = 1 << 10, 1 << 11, 1 << 15, 1 << 35, 1 << 46
+VIEW, SEND, ATTACH, THREADS, IN_THREADS, VOICE = 1 << 10, 1 << 11, 1 << 15, 1 << 35, 1 << 38, 1 << 46
 CHANNEL = "GET /channels/{}"
 
 
@@ -100,6 +100,18 @@ async def test_of_a_thread_the_permissions_of_its_channel_count(server: Loopback
     server.permit(room, deny=ATTACH)
     (finding,) = bad(await told(configured(server, channels={str(thread.id): {}})))
     assert finding.text.endswith("the bot lacks Attach Files")
+
+
+async def test_in_a_forum_it_need_not_begin_posts(server: LoopbackDiscord) -> None:
+    """It answers in those of others, so neither that permission nor the one for threads lacks."""
+    guild = server.guild("Band")
+    forum = server.channel("help", guild=guild, kind=Kind.FORUM)
+    server.permit(forum, deny=SEND | THREADS)
+    settings = configured(server, auto_thread=True, channels={str(forum.id): {}})
+    assert bad(await told(settings)) == []
+    server.permit(forum, deny=IN_THREADS)
+    (finding,) = bad(await told(settings))
+    assert finding.text.endswith("the bot lacks Attach Files, Send Messages in Threads")
 
 
 async def test_channels_that_it_does_not_see(server: LoopbackDiscord) -> None:

@@ -150,7 +150,8 @@ def test_the_wait_that_discord_names_is_handed_on() -> None:
     later = translate(discord.RateLimited(580.5))
     banned = translate(discord.HTTPException(response(429, Retry_After="12.5"), "<html>error 1015</html>"))
     nameless = translate(http(429))
-    assert [getattr(each, "after", 0) for each in (later, banned, nameless)] == [580.5, 12.5, None]
+    old = translate(http(429, 30046))
+    assert [getattr(each, "after", 0) for each in (later, banned, nameless, old)] == [580.5, 12.5, None, 20.0]
     assert "<html>" not in str(banned)
 
 

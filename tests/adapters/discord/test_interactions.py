@@ -108,7 +108,7 @@ async def test_discord_is_answered_before_the_command_is_done(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (None, "Done."),
+        (None, "/ping is done, and there is nothing to tell."),
         (CommandMisused(usage="/ping", why="Not so."), "Not so. Usage: `/ping`."),
         (RuntimeError("a bug"), "This did not work; the log of the bot says why."),
     ],

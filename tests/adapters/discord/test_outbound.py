@@ -11,7 +11,18 @@ from typing import Any
 import pytest
 
 from kesoku.adapter import Address, Ambiguous, Button, LoginNeeded, Outgoing, OutgoingFile, Refused, RetryLater
-from kesoku.testing.discord import Broken, Channel, Flag, Limited, LoopbackDiscord, Lost, Message, Refusal, User
+from kesoku.testing.discord import (
+    Broken,
+    Channel,
+    Flag,
+    Kind,
+    Limited,
+    LoopbackDiscord,
+    Lost,
+    Message,
+    Refusal,
+    User,
+)
 from kesoku_discord.wire.outbound import Outbound
 from kesoku_discord.wire.upload import as_listed
 from kesoku_discord.wire.voice import voice_of
@@ -118,6 +129,15 @@ async def test_in_a_thread_the_message_that_began_it_is_not_referred_to(stage: S
     await stage.outbound.send(stage.at(thread), Outgoing(text="answer", reply_to=str(asked.id)), KEY)
     assert "message_reference" not in stage.server.asked(SENDING)[0].body
     assert [each.content for each in stage.server.messages(thread)] == ["answer"]
+
+
+async def test_in_a_forum_the_message_that_began_a_post_is_replied_to(stage: Stage) -> None:
+    assert stage.room.guild is not None
+    forum = stage.server.channel("help", guild=stage.room.guild, kind=Kind.FORUM)
+    post = await stage.server.publish(forum, stage.ada, "Tuning", "how?")
+    await holds(lambda: stage.bot.client.get_channel(post.id), "the post is known")
+    await stage.outbound.send(stage.at(post), Outgoing(text="so", reply_to=str(post.id)), KEY)
+    assert [(each.content, each.reply_to) for each in stage.server.messages(post)] == [("how?", None), ("so", post.id)]
 
 
 async def test_controls_and_silence(stage: Stage) -> None:
@@ -291,8 +311,10 @@ async def test_what_is_lost_on_the_way_arrives_once_with_the_same_key(stage: Sta
     assert [str(each.id) for each in stage.said] == [sent]
 
 
-async def test_a_short_limit_is_waited_for(stage: Stage) -> None:
-    stage.server.script(Limited(0.02), on=SENDING)
+@pytest.mark.parametrize("limit", [Limited(0.02), Limited(0.02, scope="shared"), Limited(0.02, everywhere=True)])
+async def test_a_short_limit_is_waited_for(stage: Stage, limit: Limited) -> None:
+    """Of a route, of everybody in the channel, and over all routes."""
+    stage.server.script(limit, on=SENDING)
     await stage.send(Outgoing(text="hello"))
     assert len(stage.said) == 1
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kesoku.adapter import Address, Outgoing, Question, RenderContext
+from kesoku.adapter import Address, Attachment, Outgoing, Question, RenderContext
 from kesoku.testing.discord import LoopbackDiscord
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.drawing import live
@@ -103,6 +103,20 @@ def test_every_part_of_an_answer_is_taken(tmp_path: Path) -> None:
             here.say(render(answer(markdown), known, config))
 
         taken()
+
+
+def test_eleven_files_are_as_many_messages(tmp_path: Path) -> None:
+    """Discord takes ten in one; so each is sent, tried again and told of for itself."""
+    names = [f"{n}.txt" for n in range(11)]
+    for name in names:
+        (tmp_path / name).write_text(name)
+    files = [Attachment(name=name, mime_type="text/plain", size=5, path=name) for name in names]
+    known = RenderContext(files={name: tmp_path / name for name in names})
+    with room() as here:
+        here.say(render(answer("here", files=files), known, DiscordConfig()))
+        shown = here.server.messages(here.channel)
+        assert [file.name for each in shown for file in each.attachments] == names
+        assert {len(each.attachments) for each in shown} == {0, 1}
 
 
 def test_every_question_and_status_is_taken() -> None:

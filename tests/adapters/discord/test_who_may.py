@@ -8,6 +8,7 @@ import pytest
 
 from kesoku.adapter import CommandSpec, Outgoing, Question
 from kesoku.adapter.access import Access
+from kesoku.adapter.question import DEADLINE
 from kesoku.testing.discord import Refusal
 from kesoku.testing.discord.world.entity import Role
 from kesoku.testing.discord.world.interaction import COMPONENT
@@ -109,6 +110,19 @@ async def test_of_two_people_who_pick_at_once_one_did(tmp_path: Path) -> None:
         (prompt,) = await on.stored()
         late, said = (ida, "Tea") if prompt.message.author == "Ada" else (ada, "No")
         assert (await late.answered(3))[2].text == f"Already answered: {prompt.message.author} chose: {said}"
+
+
+async def test_a_question_that_nobody_answers_in_time_is_closed_and_said_to_be(tmp_path: Path) -> None:
+    """Complaint 165: no answer means no, and there is nothing to press any more; who pressed before sees it, too."""
+    async with stage(tmp_path) as on, asked(on) as (message, waiting):
+        custom_id = message.components[0]["components"][0]["custom_id"]
+        await on.store.write(lambda tx: tx.questions.answer("q1", choice="", by=DEADLINE, at=on.clock.now()))
+        assert await waiting is None
+        await on.shown("May I run rm?\n-# ⌛ Nobody answered in time.")
+        assert message.components == []
+        late = {"custom_id": custom_id, "component_type": 2}
+        told = (await on.server.interact(3, late, by=on.ada, at=on.room, message=message).answered(2))[1]
+        assert (told.text, told.ephemeral) == ("This question is no longer open.", True)
 
 
 async def test_what_admins_are_told_alone_is_never_told_to_everybody(tmp_path: Path) -> None:

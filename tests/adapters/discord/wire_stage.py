@@ -75,6 +75,10 @@ class Heard:
         """A message is gone."""
         self.events.append(f"deleted {payload.message_id}")
 
+    async def gone(self, channel_id: int) -> None:
+        """A channel is gone."""
+        self.events.append(f"gone {channel_id}")
+
     async def interaction(self, interaction: discord.Interaction) -> None:
         """Somebody pressed."""
         self.interactions.append(interaction)

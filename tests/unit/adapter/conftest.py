@@ -28,7 +28,11 @@ class World:
         self.gateway = StoreGateway(store, self.clock, BusyPolicy(), FakePresence(), bounds=bounds)
 
     def runner(self, *, store: Store | None = None, **facts: Any) -> AdapterRunner:
-        own = {name: facts.pop(name) for name in ("access", "commands", "policy", "intake", "adapter") if name in facts}
+        own = {
+            name: facts.pop(name)
+            for name in ("access", "commands", "policy", "intake", "adapter", "mask")
+            if name in facts
+        }
         own.setdefault("policy", DeliveryPolicy(drain_seconds=0.0))
         self.platform.honours_keys = facts.get("key_window", 0) > 0
         manifest = recording_manifest(platform=self.platform, **facts)

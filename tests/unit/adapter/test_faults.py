@@ -79,7 +79,7 @@ async def scenario(folder: Path, script: dict[str, list[str]], moves: list[str],
     await runner.__aexit__(None, None, None)
 
 
-@settings(max_examples=35, deadline=None)
+@settings(max_examples=35)
 @given(st.fixed_dictionaries({"a": faults, "b": faults}), steps, able)
 def test_every_script_of_failures_comes_to_rest(script: dict[str, list[str]], moves: list[str], facts: Any) -> None:
     # K-152, N-01, N-02

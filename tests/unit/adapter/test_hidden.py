@@ -58,7 +58,7 @@ async def a_whole_turn(column: Visibility, folder: Path) -> list[str]:
     return [str(entry) for entry in world.platform.entries if entry["op"] != "said"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(columns)
 def test_what_a_column_hides_is_never_sent_edited_or_drafted(column: Visibility) -> None:
     # complaint 79

@@ -25,6 +25,7 @@ from kesoku.adapter import (
     Prompt,
 )
 from kesoku.adapter.access import Access
+from kesoku.adapter.command import EXCESS
 from kesoku.adapter.policy import IntakePolicy
 from kesoku.errors import GatewayError
 from kesoku.messages.enums import MessageStatus as S
@@ -90,6 +91,16 @@ async def test_a_prompt_is_stored_as_it_was_said(world: Any) -> None:
         "user_id": "ada",
         "platform_ids": {"discord_message_id": "7", "reply_to": "6"},
     }
+
+
+async def test_what_waits_is_told_and_nothing_else(world: Any) -> None:
+    # Prompts to this bot, in order; neither those that run or are over, nor those of another bot.
+    runner = world.runner(access=OPEN)
+    other = Address(chatbot_id="another", channel_id="room")
+    said = [prompt(f"{n}", key=f"k{n}") for n in range(3)]
+    await runner.inbox.accept([*said, prompt("theirs", key="k9", at=other)])
+    await runner.claim()
+    assert [each.message.rendered for each in await runner.inbox.waiting()] == ["1", "2"]
 
 
 async def test_the_same_event_again_changes_nothing(world: Any) -> None:
@@ -237,7 +248,7 @@ async def test_a_deletion_of_a_running_prompt_changes_nothing(world: Any) -> Non
         ("/help", "help", {}),
         ("/HELP stop ", "help", {"topic": "stop"}),
         ("  /stop", "stop", {}),
-        ("/stop it", "stop", {}),
+        ("/stop it", "stop", {EXCESS: "it"}),
         ("/help a\nb", "help", {"topic": "a\nb"}),
     ],
 )
@@ -258,6 +269,7 @@ def test_a_typed_line_is_read_as_the_arguments_of_the_command() -> None:
         arguments=(Argument(name="when", description=""), Argument(name="what", description="")),
     )
     assert spec.read("") == {}
+    assert CommandSpec(name="new", description="").read(" and then? ") == {EXCESS: "and then?"}
     assert spec.read(" tomorrow ") == {"when": "tomorrow"}
     assert spec.read("tomorrow  buy  milk ") == {"when": "tomorrow", "what": "buy  milk"}
 

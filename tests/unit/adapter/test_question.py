@@ -12,11 +12,13 @@ from kesoku.adapter import Address, Pressed, Principal, Prompt, Question
 from kesoku.adapter.access import Access
 from kesoku.adapter.pairing import Pairing, new_code
 from kesoku.adapter.question import Approvals, match_answer, match_press
+from kesoku.app.consent import Consent
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.record import Record
 from kesoku.testing.adapter_runner import AdapterRunner
 from kesoku.testing.clock import settle
+from kesoku.testing.faulty_store import LOCKED, FaultyStore
 from kesoku.testing.platform import Fault
 from kesoku.testing.recording import RecordingAdapter
 
@@ -218,6 +220,38 @@ async def test_always_counts_for_what_waits_behind_it(world: Any, quiet: Any) ->
         assert len([text for text in world.platform.texts("c") if text.startswith("question")]) == 1
 
 
+async def test_always_does_not_allow_what_was_refused_before(world: Any) -> None:
+    async with world.runner(access=ACCESS) as runner:
+        call = await running_call(world, runner)
+        for name, choice in (("q1", "no"), ("q2", "always")):
+            waiting = ask(world, call, name=name)
+            await settle()
+            await runner.inbox.accept([said(choice, key=name)])
+            assert await waiting == choice
+        assert [await ask(world, call, name=name) for name in ("q1", "q2", "q3")] == ["no", "always", "always"]
+
+
+@pytest.mark.parametrize(("allowed", "by"), [("always", "earlier"), ("yes", "--yes")])
+async def test_a_question_that_needs_no_answer_any_more_has_one(world: Any, allowed: str, by: str) -> None:
+    """A call that began with its question open would run once more after the next crash."""
+    async with world.runner(access=ACCESS) as runner:
+        call = await running_call(world, runner)
+        waiting = ask(world, call)
+        await settle()
+        waiting.cancel()  # by a restart
+        if allowed == "yes":
+            people = Approvals(world.store, world.clock)
+            question = Question(id="q1", text="May I?", choices=CHOICES)
+            assert await Consent(people, people.waive).ask(question, call=call, admins_only=False) == "yes"
+        else:
+            await world.store.write(
+                lambda tx: tx.state.set(f"approvals:{call.session_id}", call.message.content.tool, {"question": "q0"})
+            )
+            assert await ask(world, call) == "always"
+        asked = await world.store.read(lambda tx: tx.questions.get("q1"))
+        assert (asked.answer, asked.answered_by) == (allowed, by)
+
+
 async def test_a_question_outlives_the_process_that_asked(world: Any, quiet: Any) -> None:
     async with world.runner(access=ACCESS) as runner:
         call = await running_call(world, runner)
@@ -319,6 +353,25 @@ async def test_the_buttons_of_a_question_that_ended_while_nobody_served_go_at_th
         await settle()
         assert world.platform.shown("c")[-1].buttons == ()
         assert await runner.inbox.state.get("kesoku:questions") is None
+
+
+async def test_the_buttons_go_though_the_process_died_when_the_question_was_just_out(world: Any) -> None:
+    store = FaultyStore(world.store, world.clock)
+
+    def asked() -> bool:
+        return any("May I" in text for text in world.platform.texts("c"))
+
+    store.plan = lambda name: LOCKED if name == "QuestionBoard._note" and asked() else None
+    async with world.runner(store=store, access=ACCESS, **BUTTONS) as runner:
+        waiting = ask(world, await running_call(world, runner))
+        await settle()
+        await settle()
+        assert world.platform.shown("c")[-1].buttons == CHOICES
+        waiting.cancel()
+    await world.clock.advance(61)
+    async with world.runner(access=ACCESS, **BUTTONS):
+        await settle()
+        assert world.platform.shown("c")[-1].buttons == ()
 
 
 async def test_the_buttons_go_after_failures_that_pass_and_stay_where_the_platform_refuses(

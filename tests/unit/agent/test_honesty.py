@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from kesoku.adapter.question import Approvals
 from kesoku.agent.limits import TurnLimits
 from kesoku.errors import (
     ModelError,
@@ -23,7 +24,9 @@ from kesoku.messages.record import Record
 from kesoku.messages.source import ANSWER_BLOCKED, PROMPT_BLOCKED
 from kesoku.messages.turn import CompiledRequest, Delta, Finish, Reply, Retry, TextBlock, Usage
 from kesoku.testing.agent_harness import AgentHarness
+from kesoku.testing.clock import settle
 from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
+from kesoku.tools.registry import Policy
 from kesoku.tools.tool import Effect, tool
 
 from .asking import OFFLINE, answer_to, look
@@ -232,6 +235,24 @@ async def test_the_time_limit_stops_a_tool_that_hangs() -> None:
     assert (
         result.content.error == "The turn ended before this tool returned. It may have had effects; its output is lost."
     )
+
+
+async def test_a_call_that_still_waits_for_a_person_at_the_time_limit_did_not_run() -> None:
+    harness = AgentHarness(
+        ScriptedModel(reply(call("look"))),
+        tools=[look],
+        policies={"look": Policy.ASK},
+        limits=TurnLimits(seconds=60, approval_seconds=300),
+    )
+    harness.approver = Approvals(harness.store, harness.clock)  # type: ignore[assignment]
+    prompt = await harness.say()
+    async with harness.at_work():
+        await settle()
+        assert len(await harness.notices()) == 1
+        await harness.clock.advance(61)
+        await harness.answered(prompt)
+    (result,) = [each.message for each in await harness.turn(prompt) if each.kind == "tool_result"]
+    assert result.content.error == "This tool was not run: its turn ended before anybody allowed it."
 
 
 async def test_going_in_circles_is_told_and_then_stopped() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.llm.gemini import GeminiConfig
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Record
 from kesoku.messages.source import PROMPT_BLOCKED

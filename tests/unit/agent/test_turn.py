@@ -321,6 +321,22 @@ async def test_policies_and_approvals(policy: Policy, said: str | None, error: s
         assert admins_only
 
 
+async def test_a_question_shows_no_known_secret_and_the_tool_gets_what_the_model_wrote() -> None:
+    """Complaint 168."""
+    long = "x" * 970 + "token-1234-5678"
+    model = ScriptedModel(reply(call("shout", text=long)), "done")
+    harness = AgentHarness(model, tools=[shout], policies=denied(Policy.ASK), secrets=["token-1234-5678"])
+    prompt = await harness.say()
+    async with harness.at_work():
+        await harness.answered(prompt)
+    ((question, asked, _),) = harness.approver.asked
+    assert "[secret]" in question.text
+    assert "token" not in question.text, "not even the half of one that a cut would leave"
+    assert asked.message.content.arguments["text"] == long
+    (result,) = [each.message.content for each in await harness.turn(prompt) if each.kind == "tool_result"]
+    assert result.output == long.upper()
+
+
 async def test_a_call_of_an_unknown_tool_is_answered_with_those_that_there_are() -> None:
     model = ScriptedModel(reply(call("shuot", text="a")), "sorry")
     harness = AgentHarness(model, tools=[shout])

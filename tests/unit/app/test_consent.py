@@ -18,5 +18,6 @@ async def test_consent_is_given_at_the_terminal_only(remote: bool, choice: str |
     await bench.say()
     call = await bench.call(await bench.claim())
     people = ScriptedApprover(choice)
-    assert await Consent(people).ask(QUESTION, call=call, admins_only=remote) == choice
+    assert await Consent(people, people.waive).ask(QUESTION, call=call, admins_only=remote) == choice
     assert people.asked == ([(QUESTION, call, True)] if remote else [])
+    assert people.waived == ([] if remote else [("q", "yes", "--yes")])

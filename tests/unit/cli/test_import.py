@@ -32,7 +32,7 @@ FORMS: dict[str, Any] = {
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_an_array_an_object_and_lines_say_the_same(machine: Machine, form: Any) -> None:
     assert machine.run(machine.file(form)) == 0
-    assert machine.said.startswith("Imported 4 message(s) of 1 conversation(s).\n")
+    assert machine.said.startswith("Imported 4 messages of 1 conversation.\n")
     assert "go on with it: kesoku chat --session s1" in machine.said
     found = machine.session()
     assert [each.id for each in found] == ["m1", "m2", "m3", "m4"]
@@ -192,7 +192,7 @@ def test_a_conversation_that_is_here_with_other_messages_is_left_alone(machine: 
     machine.run(machine.file(TALK))
     other = [{**PROMPT, "id": "x1", "content": "somebody else"}]
     assert machine.run(machine.file(other)) == 65
-    assert "with 4 message(s) that are not in the file" in machine.complaint
+    assert "with 4 messages that the file does not have" in machine.complaint
     assert "--session s1" in machine.complaint
     assert len(machine.session()) == 4
     assert machine.run("--session", "s1", machine.file(other)) == 0
@@ -253,7 +253,7 @@ def test_several_files_go_together(machine: Machine) -> None:
 def test_a_dry_run_checks_everything_and_stores_nothing(machine: Machine) -> None:
     file = machine.file(TALK)
     assert machine.run("--dry-run", file) == 0
-    assert machine.said.startswith("Would import 4 message(s)")
+    assert machine.said.startswith("Would import 4 messages")
     assert machine.report("--dry-run", machine.file([RESULT], "bad.json"))["refused"] == 1
     assert not machine.database.exists()
     machine.run(file)
@@ -337,3 +337,21 @@ def test_a_long_import_tells_a_person_how_far_it_is(machine: Machine, monkeypatc
     monkeypatch.setattr("sys.stderr", seen)
     machine.run(machine.file([{**PROMPT, "id": f"n{n}", "session_id": "s2"} for n in range(1_001)]))
     assert seen.getvalue() == "\r500 of 1,001 messages\r1,000 of 1,001 messages\r1,001 of 1,001 messages\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "shown", "typed"),
+    [
+        ("s 2", "s 2", " --session 's 2'"),
+        ("x; rm -rf ~", "x; rm -rf ~", " --session 'x; rm -rf ~'"),
+        ("s\n- conversation s3", "s - conversation s3", ""),
+        ("--yes", "--yes", ""),
+    ],
+)
+def test_the_id_of_a_conversation_is_one_word_for_a_shell_and_one_line(
+    machine: Machine, given: str, shown: str, typed: str
+) -> None:
+    """The report is copied from; whoever wrote the file chose the id."""
+    assert machine.run(machine.file([{**PROMPT, "session_id": given}])) == 0
+    go_on = f"; go on with it: kesoku chat{typed}" if typed else ""
+    assert f"- conversation {shown}: 1 message{go_on}\n" in machine.said

@@ -39,6 +39,8 @@ IMPORTS = {
 
 A new name costs every start its time and memory; the SDK of a model, rich and prompt_toolkit wait until they are used.
 """
+UNNEEDED = frozenset(("kesoku.llm.gemini.model", "kesoku.llm.gemini.check", "tomllib"))
+"""What a chat does without as long as there is neither a key nor a config file."""
 PROBE = r"""
 import atexit, re, sys
 def note():
@@ -106,6 +108,8 @@ def test_a_command_imports_no_more_than_it_needs(arguments: tuple[str, ...], tmp
     code, may_import = IMPORTS[arguments]
     started = Started(tmp_path, *arguments)
     assert (started.code, started.foreign - may_import) == (code, frozenset())
+    if arguments[0] == "chat":
+        assert not started.modules & UNNEEDED
     if arguments == HELP:
         assert "usage: kesoku" in started.output
         assert "asyncio" not in started.modules

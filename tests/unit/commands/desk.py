@@ -14,8 +14,9 @@ from kesoku.commands.context import Context
 from kesoku.commands.look import Look
 from kesoku.commands.queue import Queue
 from kesoku.commands.registry import Registry, SlashCommand
-from kesoku.messages.record import Record
+from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import CompiledRequest
+from kesoku.render.mask import NOTHING, Mask
 from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.gateway_harness import ROOM
 from kesoku.testing.model import ScriptedModel
@@ -27,6 +28,7 @@ class Desk:
 
     model: ScriptedModel
     harness: AgentHarness
+    mask: Mask = NOTHING
     registry: Registry = field(init=False)
 
     def __post_init__(self) -> None:
@@ -38,22 +40,22 @@ class Desk:
         viewer = Viewer(assistants=harness.assistants, limits=harness.limits or TurnLimits())
         act: dict[str, Any] = {"gateway": harness.gateway, "store": harness.store, "clock": harness.clock}
         return [
-            *Context(**act, viewer=viewer).commands(),
+            *Context(**act, viewer=viewer, mask=self.mask).commands(),
             *Compact(gateway=harness.gateway, store=harness.store, viewer=viewer).commands(),
             *Branching(**act).commands(),
             *Queue(**act).commands(),
-            *Look(store=harness.store, viewer=viewer).commands(),
+            *Look(store=harness.store, viewer=viewer, mask=self.mask).commands(),
         ]
 
-    async def give(self, line: str, *, by: str = "Ada", admin: bool = False, keys: Iterable[str] = ()) -> str:
+    async def give(
+        self, line: str, *, by: str = "Ada", admin: bool = False, keys: Iterable[str] = (), at: Address = ROOM
+    ) -> str:
         """Give a command as people type it, and return the reply."""
         name, _, rest = line.removeprefix("/").partition(" ")
         spec = next(each for each in self.registry.specs() if each.name == name)
         arguments: Mapping[str, str] = spec.read(rest)
         person = Principal(user_id=f"id-{by}", display_name=by)
-        given = Invocation(
-            name=name, address=ROOM, principal=person, arguments=arguments, admin=admin, keys=tuple(keys)
-        )
+        given = Invocation(name=name, address=at, principal=person, arguments=arguments, admin=admin, keys=tuple(keys))
         return await self.registry.run(given) or ""
 
     async def talk(self, *texts: str, by: str = "Ada") -> list[Record]:
@@ -87,10 +89,10 @@ class Desk:
         return bound.last_n if bound else 0
 
 
-def desk(*lines: Any, tools: Iterable[Any] = (), limits: TurnLimits | None = None) -> Desk:
+def desk(*lines: Any, tools: Iterable[Any] = (), limits: TurnLimits | None = None, mask: Mask = NOTHING) -> Desk:
     """A desk whose model says these lines, in turn."""
     model = ScriptedModel(*lines)
-    return Desk(model=model, harness=AgentHarness(model, tools=tools, limits=limits))
+    return Desk(model=model, harness=AgentHarness(model, tools=tools, limits=limits), mask=mask)
 
 
 def read_by(request: CompiledRequest) -> list[str]:

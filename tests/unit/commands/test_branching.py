@@ -5,7 +5,8 @@ import pytest
 from kesoku.errors import CommandMisused, EarlierConversation, NotPossible
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
-from kesoku.messages.record import Post
+from kesoku.messages.record import Address, Post
+from kesoku.messages.redaction import redacted
 from kesoku.testing.gateway_harness import ROOM
 from kesoku.testing.model import Held
 
@@ -41,6 +42,19 @@ async def test_both_branches_can_be_selected() -> None:
         "- edit-3 (here), up to #10: `five`",
         "- main, up to #8: `four`",
     ]
+
+
+@pytest.mark.parametrize("line", ["/fork 1", "/edit 3 other", "/retry"])
+async def test_the_reply_names_the_way_back(line: str) -> None:
+    table = desk("one", "two", "three")
+    await table.talk("first", "second")
+    *_, hint = (await table.give(line)).split(". ")
+    assert hint == "/branch switch main goes back."
+    told = await table.give(hint.removesuffix(" goes back."))
+    assert told.startswith("This conversation goes on on the branch main. ")
+    assert told.split("/branch switch ")[1].startswith(line.split(maxsplit=1)[0][1:])
+    await table.talk("third")
+    assert read_by(table.model.requests[-1]) == ["first", "one", "second", "two", "third"]
 
 
 async def test_a_prompt_that_waits_is_edited_in_its_place() -> None:
@@ -184,15 +198,16 @@ async def test_what_cannot_be_edited_or_switched_to_is_said() -> None:
         await table.give("/edit 2 other")
     with pytest.raises(NotPossible, match="there are: main"):
         await table.give("/branch switch nowhere")
-    with pytest.raises(CommandMisused, match="/branch switch NAME"):
-        await table.give("/branch switch")
+    for line in ("/branch switch", "/branch list fork-2"):
+        with pytest.raises(CommandMisused, match="/branch switch NAME"):
+            await table.give(line)
     assert await table.give("/branch switch main") == "This is the branch main."
 
 
 async def test_nothing_is_retried_before_a_person_said_something() -> None:
     table = desk()
     await table.harness.gateway.post(Post(message=make.notice("hello"), address=ROOM))
-    with pytest.raises(NotPossible, match="no message of a person"):
+    with pytest.raises(NotPossible, match="what the model reads here holds none of a person"):
         await table.give("/retry")
 
 
@@ -212,7 +227,7 @@ async def test_where_a_pinned_turn_has_not_been_said_yet_it_is_not_read(line: st
     await table.give(line)
     await table.work()
     assert read_by(table.model.requests[-1]) == read
-    assert await table.give("/pin") == "Nothing is pinned here."
+    assert (await table.give("/pin")).startswith("Nothing is pinned here. /pin MESSAGE keeps ")
 
 
 async def test_a_turn_that_was_pinned_before_stays_pinned() -> None:
@@ -311,3 +326,29 @@ async def test_a_message_of_an_earlier_conversation_of_the_channel_is_told_as_th
     for line in (f"/retry {old.id}", f"/edit {old.id} other", f"/pin {old.id}"):
         with pytest.raises(EarlierConversation, match="an earlier conversation of this channel"):
             await table.give(line)
+
+
+async def test_nobody_is_asked_about_words_that_were_redacted() -> None:
+    table = desk("one", "two")
+    (first,) = await table.talk("first")
+    gone = redacted(first.message)
+    await table.harness.store.write(lambda tx: tx.messages.rewrite(gone, actor="user:id-Ada", at=9))
+    for line in ("/retry", "/retry 1", "/retry 2"):
+        with pytest.raises(NotPossible, match="/edit #1 TEXT says something in their place"):
+            await table.give(line)
+    await table.give("/edit #1 other")
+    await table.work()
+    assert read_by(table.model.requests[-1]) == ["other"]
+
+
+@pytest.mark.parametrize("line", ["/edit 1 other", "/retry 1", "/retry"])
+async def test_what_is_said_again_is_answered_where_the_command_was_given(line: str) -> None:
+    """Also of a conversation that came from elsewhere, by import say: its first channel may be served by nobody."""
+    table, desktop = desk("one", "two"), Address(chatbot_id="cli", channel_id="desk")
+    (first,) = await table.talk("first")
+    await table.harness.store.write(lambda tx: tx.sessions.bind(desktop, first.session_id))
+    await table.give(line, at=desktop)
+    (again,) = await table.waiting()
+    assert again.address == desktop
+    await table.work()
+    assert (await table.harness.session(first))[-1].address == desktop

@@ -247,7 +247,7 @@ async def test_compactions_and_clearings_are_taken_back_one_by_one() -> None:
     await compact(table)
     await table.give("/clear")
     await table.talk("fifth")
-    with pytest.raises(NotPossible, match="nothing was compacted"):
+    with pytest.raises(NotPossible, match="was cleared since; /clear undo comes first"):
         await table.give("/compact undo")
     await table.give("/clear undo")
     await table.give("/compact undo")
@@ -260,7 +260,7 @@ async def test_on_another_branch_it_cannot_be_taken_back() -> None:
     table = await talked("they counted", "five")
     await compact(table)
     await table.give("/fork")
-    with pytest.raises(NotPossible, match="nothing was compacted"):
+    with pytest.raises(NotPossible, match="summed up on another branch; /branch lists them"):
         await table.give("/compact undo")
     await table.talk("fifth")
     assert read_by(table.model.requests[-1])[0] == "they counted"
@@ -300,3 +300,39 @@ async def test_a_compaction_that_is_asked_for_twice_by_one_event_is_one() -> Non
     for _ in range(2):
         await table.give("/compact", keys=["event-1"])
     assert len(await table.waiting()) == 1
+
+
+@pytest.mark.parametrize("line", ["/retry {}", "/edit {} hello"])
+async def test_what_asked_for_a_summary_is_neither_edited_nor_asked_again(line: str) -> None:
+    """The answer to other words would stand for the whole conversation, and another summary for its last turns, too."""
+    table = await talked("they counted", "five")
+    waiting = await table.stored() + 1
+    await table.give("/compact")
+    with pytest.raises(NotPossible, match="it asked for a summary; /compact asks for another one"):
+        await table.give(line.format(waiting))
+    await table.give(f"/cancel {waiting}")
+    asked = await compact(table)
+    with pytest.raises(NotPossible, match="it asked for a summary; /compact asks for another one"):
+        await table.give(line.format(asked.session_n))
+    await table.give("/retry")
+    await table.work()
+    assert read_by(table.model.requests[-1])[-1] == "fourth"
+
+
+async def test_a_list_of_branches_names_what_was_said_last_and_not_forgotten() -> None:
+    table = await talked("they counted")
+    await compact(table)
+    assert await table.give("/branch") == "- main (here), up to #8: `four`"
+    await table.give("/forget 7")
+    assert await table.give("/branch") == "- main (here), up to #6: `three`"
+
+
+async def test_taking_a_summary_back_says_that_it_stopped_what_ran() -> None:
+    held = Held()
+    table = await talked("they counted", held)
+    await compact(table)
+    async with table.harness.at_work():
+        prompt = await table.harness.say("fifth")
+        await held.entered.wait()
+        assert (await table.give("/compact undo")).endswith(" What was running or waiting here is stopped.")
+        await table.harness.until(prompt, MessageStatus.INTERRUPTED)

@@ -7,6 +7,7 @@ from kesoku.errors import CommandMisused, NoConversation, NoSuchMessage, NotPoss
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.record import Address
+from kesoku.messages.turn import Finish
 from kesoku.testing.model import Held, call, reply
 from kesoku.tools.tool import Effect, tool
 
@@ -28,7 +29,7 @@ async def test_context_lists_what_the_model_reads_with_tokens() -> None:
     assert "about" in lines[0]
     assert lines[2:] == [
         "- system prompt, 2 tokens",
-        "- 1 tools",
+        "- 1 tool",
         "- #1 prompt of Ada: `first`, 2 tokens",
         "- #2 answer: `one`, 1 tokens",
         "- #3 prompt of Ada: `second`, 2 tokens",
@@ -63,7 +64,7 @@ async def test_context_of_a_message_lists_what_was_read_in_its_turn() -> None:
     await table.give("/clear")
     await table.talk("third")
     told = (await table.give(f"/context {second.id}")).splitlines()
-    assert told[0].startswith("In step 2 of the turn of #3, on the branch main, the model read 5 message(s), about ")
+    assert told[0].startswith("In step 2 of the turn of #3, on the branch main, the model read 5 messages, about ")
     assert [line.split(":")[0] for line in told[4:]] == [
         "- #1 prompt of Ada",
         "- #2 answer",
@@ -122,7 +123,7 @@ async def test_what_is_pinned_survives_a_clearing() -> None:
     await table.talk("keep me", "drop me")
     assert "/forget #2" in await table.give("/pin #2")
     assert await table.give("/pin") == "- #1 prompt of Ada: `keep me`"
-    assert "1 pinned turn(s) stay" in await table.give("/clear")
+    assert "What is pinned stays: 1 turn." in await table.give("/clear")
     assert "📌" in await table.give("/context")
     await table.talk("third")
     assert read_by(table.model.requests[-1]) == ["keep me", "one", "third"]
@@ -143,7 +144,7 @@ async def test_what_is_pinned_survives_the_budget() -> None:
 async def test_a_prompt_is_forgotten_with_its_whole_turn() -> None:
     table = desk("one", reply(call("look")), "two", "three", tools=[look])
     await table.talk("first", "second")
-    assert "3 message(s) that belong to it" in await table.give("/forget 3")
+    assert "with 3 messages of its turn" in await table.give("/forget 3")
     await table.talk("third")
     assert read_by(table.model.requests[-1]) == ["first", "one", "third"]
     assert await table.give("/forget 3") == "#3 is left out already."
@@ -153,7 +154,7 @@ async def test_a_prompt_is_forgotten_with_its_whole_turn() -> None:
 async def test_a_call_and_its_result_are_forgotten_together(number: int) -> None:
     table = desk(reply(call("look")), "one", "two", tools=[look])
     await table.talk("first")
-    assert "1 message(s) that belong to it" in await table.give(f"/forget {number}")
+    assert "with 1 message of its turn" in await table.give(f"/forget {number}")
     await table.talk("second")
     assert read_by(table.model.requests[-1]) == ["first", "one", "second"]
     assert len(table.model.requests[-1].turns) == 3
@@ -173,7 +174,7 @@ async def test_what_is_forgotten_is_pinned_no_more_and_the_other_way_round() -> 
     await table.talk("first")
     await table.give("/pin 1")
     await table.give("/forget 1")
-    assert await table.give("/pin") == "Nothing is pinned here."
+    assert (await table.give("/pin")).startswith("Nothing is pinned here. /pin MESSAGE keeps ")
     await table.give("/pin 1")
     await table.talk("second")
     assert read_by(table.model.requests[-1]) == ["first", "one", "second"]
@@ -272,6 +273,16 @@ async def test_forgetting_what_is_pinned_takes_the_pin_back_first() -> None:
     assert read_by(table.model.requests[-1]) == ["second", "two", "third"]
 
 
+async def test_a_pin_that_is_taken_back_behind_a_clearing_leaves_nothing_to_be_read() -> None:
+    table = desk("one", "two")
+    await table.talk("first")
+    for line in ("/pin 1", "/clear"):
+        await table.give(line)
+    assert await table.give("/forget 1") == "The turn of #1 is pinned no more, and so not read any more."
+    await table.talk("second")
+    assert read_by(table.model.requests[-1]) == ["second"]
+
+
 @pytest.mark.parametrize("verb", ["pin", "forget"])
 async def test_what_waits_is_neither_pinned_nor_forgotten(verb: str) -> None:
     """Its answer would be read without it."""
@@ -279,3 +290,24 @@ async def test_what_waits_is_neither_pinned_nor_forgotten(verb: str) -> None:
     await table.harness.say("first")
     with pytest.raises(NotPossible, match="/cancel withdraws it"):
         await table.give(f"/{verb} 1")
+
+
+async def test_a_prompt_that_the_provider_refused_is_named_as_left_out() -> None:
+    table = desk(reply(finish=Finish.REFUSED, detail="odd"))
+    async with table.harness.at_work():
+        prompt = await table.harness.say("a wicked wish")
+        await table.harness.until(prompt, MessageStatus.ERROR)
+    lines = (await table.give("/context")).splitlines()
+    assert "- #1 prompt of Ada: left out, for the model's provider refused to read it" in lines
+    assert "a wicked wish" in await table.give("/context 1")  # there it was sent
+
+
+async def test_to_forget_why_a_prompt_was_refused_is_to_forget_the_prompt() -> None:
+    """Without that answer it would be sent again, and block every later request."""
+    table = desk(reply(finish=Finish.REFUSED, detail="odd"), "fine")
+    async with table.harness.at_work():
+        prompt = await table.harness.say("a wicked wish")
+        await table.harness.until(prompt, MessageStatus.ERROR)
+    await table.give("/forget 2")
+    await table.talk("hello")
+    assert read_by(table.model.requests[-1]) == ["hello"]

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from kesoku.adapter.command import Argument, Invocation
+from kesoku.adapter.command import EXCESS, Argument, Invocation
 from kesoku.adapter.event import Principal
-from kesoku.agent.assistant import always
 from kesoku.agent.budget import Budget
 from kesoku.agent.limits import TurnLimits
 from kesoku.agent.view import Viewer
@@ -28,6 +27,7 @@ from kesoku.messages.price import Price
 from kesoku.messages.record import Address, Post, Record
 from kesoku.messages.turn import TurnRequest, Usage
 from kesoku.messages.virtual import system_entry
+from kesoku.testing.assistant import always
 from kesoku.testing.clock import START, VirtualClock
 from kesoku.testing.fakes import FakePresence
 from kesoku.testing.memory import MemoryStore
@@ -117,12 +117,23 @@ async def test_a_command_given_wrongly_says_how_it_is_given(given: dict[str, str
         await registry.run(Invocation(name="why", address=HERE, principal=principal, arguments=given))
 
 
+async def test_words_behind_a_command_that_takes_none_are_not_dropped_in_silence(room: Room) -> None:
+    await room.say("a")
+    before = await room.store.read(lambda tx: session_here(tx, HERE))
+    told = "I know nothing to do with `and buy milk` here. Usage: `/new`."
+    principal = Principal(user_id="1", display_name="Ada")
+    given = Invocation(name="new", address=HERE, principal=principal, arguments={EXCESS: "and buy milk"})
+    with pytest.raises(CommandMisused, match=re.escape(told)):
+        await room.registry.run(given)
+    assert (await room.store.read(lambda tx: session_here(tx, HERE))).id == before.id
+
+
 async def test_stop_ends_the_turn_and_cancels_what_waits(room: Room) -> None:  # N-11
     first, second = await room.say("a"), await room.say("b")
     claim = await room.gateway.claim("me", SERVING)
     assert claim is not None
     assert claim.prompt.id == first.id
-    assert await room.command("stop") == "Stopped, and 1 waiting message(s) cancelled."
+    assert await room.command("stop") == "Stopped, and 1 waiting message cancelled."
     assert await room.status(first) is MessageStatus.INTERRUPTED
     assert await room.status(second) is MessageStatus.INTERRUPTED
     assert await room.gateway.claim("me", SERVING) is None
@@ -138,7 +149,7 @@ async def test_stop_ends_what_agents_do_that_were_given_work_here(room: Room) ->
         kin = Kin(session_id=name, parent=parent, name=name, depth=1, root=asked.session_id, home=HERE, desk=desk)
         await room.store.write(lambda tx, kin=kin: add_child(tx, kin))  # type: ignore[misc]
         await room.gateway.post(Post(message=make.task("work"), address=desk, session_id=name))
-    assert await room.command("stop") == "Stopped, with 2 agent(s)."
+    assert await room.command("stop") == "Stopped, with 2 agents."
     agents = Serving(addresses=frozenset({Address(chatbot_id="agent", channel_id="*")}))
     assert await room.gateway.claim("me", agents) is None
     assert await room.command("stop") == "Nothing is running here."
@@ -196,7 +207,8 @@ async def test_stop_of_a_message_ends_the_agents_of_its_turn_and_of_no_other(roo
     work = await room.gateway.post(Post(message=make.task("work"), address=desk, session_id="child"))
     assert await room.command("stop", message=waiting.id) == "#2 is cancelled."
     assert await room.status(work) is MessageStatus.PENDING_AGENT
-    assert await room.command("stop", message=asked.id) == "Stopped: the turn of #1, with 1 agent(s)."
+    assert "a turn is running, 1 agent at work, 0 waiting" in (await room.command("status") or "")
+    assert await room.command("stop", message=asked.id) == "Stopped: the turn of #1, with 1 agent."
     assert await room.status(work) is MessageStatus.INTERRUPTED
 
 
@@ -210,6 +222,13 @@ async def test_new_binds_a_fresh_session_and_keeps_the_old_one(room: Room) -> No
     fresh = await room.say("b")
     assert fresh.session_id != old.session_id
     assert await room.store.read(lambda tx: tx.messages.session(old.session_id))
+
+
+async def test_new_says_what_it_stopped(room: Room) -> None:
+    assert (await room.command("new") or "").endswith("`.")
+    await room.say("a")
+    await room.gateway.claim("me", SERVING)
+    assert (await room.command("new") or "").endswith("`. What was running here is stopped.")
 
 
 async def test_status_tells_what_runs_and_what_waits(room: Room) -> None:

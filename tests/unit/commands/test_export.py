@@ -60,7 +60,7 @@ async def test_raw_is_everything_that_is_stored(tmp_path: Path) -> None:
     (said,) = await table.talk("what do you see? \ud800")
     given = await table.give("/export raw")
     file = filed(given)
-    assert given.startswith("All 5 messages of this conversation, ")
+    assert given.startswith("The whole conversation, 5 messages, ")
     assert file.name == "kesoku-export-raw.json"
     assert mode(file) == 0o600
     read = content(file)

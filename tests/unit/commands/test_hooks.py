@@ -75,9 +75,9 @@ async def test_failures_are_shown_with_event_message_attempts_error_and_next_try
     await desk.failed(3, next_at=None, error="`rm` said *no*")
     assert (await desk.ask()).splitlines()[:4] == [
         "- **ops**: no success yet; 2 waiting, 1 given up",
-        "  - event 8, message `m8`: 2 attempt(s), next try now: `no answer`",
-        "  - event 7, message `m7`: 2 attempt(s), next try in 1 min: `no answer`",
-        "  - event 3, message `m3`: 2 attempt(s), given up: `'rm' said *no*`",
+        "  - event 8, message `m8`: 2 attempts, next try now: `no answer`",
+        "  - event 7, message `m7`: 2 attempts, next try in 1 min: `no answer`",
+        "  - event 3, message `m3`: 2 attempts, given up: `'rm' said *no*`",
     ]
 
 
@@ -91,7 +91,7 @@ async def test_a_long_list_is_cut_and_counted(desk: Desk) -> None:
 async def test_retry_makes_what_failed_due_now(desk: Desk) -> None:
     await desk.failed(7, next_at=START + 90 * SECOND)
     await desk.failed(3, next_at=None)
-    assert await desk.ask("retry ops") == "2 event(s) are tried again now."
+    assert await desk.ask("retry ops") == "Tried again now: 2 events."
     due = await desk.store.read(lambda tx: tx.hooks.due("ops", at=START, limit=9))
     assert [each.event_seq for each in due] == [3, 7]
     assert await desk.ask("retry log") == "Hook log has no failed events."

@@ -27,8 +27,9 @@ async def test_last_says_the_last_answer_of_this_branch() -> None:
     await table.give("/fork 1")
     assert await table.give("/last") == "#2, m:\n\none"
     await table.give("/clear")
-    with pytest.raises(NotPossible, match="nothing was answered"):
-        await table.give("/last")
+    for line, what in (("/last", "no answer"), ("/replay", "no answer"), ("/tools", "none")):
+        with pytest.raises(NotPossible, match=f"what the model reads here holds {what}; /context lists it"):
+            await table.give(line)
 
 
 async def test_tools_lists_calls_with_their_state() -> None:
@@ -57,11 +58,11 @@ async def test_replay_compiles_every_request_again_and_finds_the_same_bytes() ->
     table = desk(reply(call("look")), "one", "two", tools=[look])
     prompt, _ = await table.talk("first", "second")
     lines = (await table.give("/replay 1")).splitlines()
-    assert lines[0].startswith("2 of 2 request(s)")
+    assert lines[0].endswith(": 2 of 2.")
     assert [line.split(",")[0] for line in lines[2:]] == ["- step 1: the same bytes", "- step 2: the same bytes"]
     digests = [request.digest()[:12] for request in table.model.requests[:2]]
     assert all(digest in line for digest, line in zip(digests, lines[2:], strict=True))
-    assert (await table.give("/replay")).startswith("1 of 1")
+    assert (await table.give("/replay")).partition("\n")[0].endswith(": 1 of 1.")
     assert prompt.id
 
 
@@ -71,7 +72,7 @@ async def test_what_happens_later_changes_no_replay(line: str) -> None:
     await table.talk("first", "second")
     await table.give(line)
     await table.work()
-    assert (await table.give("/replay 3")).startswith("1 of 1")
+    assert (await table.give("/replay 3")).partition("\n")[0].endswith(": 1 of 1.")
 
 
 async def test_an_edit_of_the_platform_after_the_turn_changes_no_replay() -> None:
@@ -80,7 +81,7 @@ async def test_an_edit_of_the_platform_after_the_turn_changes_no_replay() -> Non
     later = first.message.update(text="what I meant")
     await table.harness.store.write(lambda tx: tx.messages.rewrite(later, actor="user:1", at=9))
     for turn in ("/replay 1", "/replay 3"):
-        assert (await table.give(turn)).startswith("1 of 1")
+        assert (await table.give(turn)).partition("\n")[0].endswith(": 1 of 1.")
 
 
 async def test_a_turn_without_a_step_cannot_be_replayed() -> None:
@@ -88,5 +89,5 @@ async def test_a_turn_without_a_step_cannot_be_replayed() -> None:
     await table.harness.say("first")
     with pytest.raises(NotPossible, match="no model was asked"):
         await table.give("/replay 1")
-    with pytest.raises(NotPossible, match="nothing was answered"):
+    with pytest.raises(NotPossible, match="holds no answer; /context lists it"):
         await table.give("/replay")

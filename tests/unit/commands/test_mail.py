@@ -1,6 +1,7 @@
 """/mail, /relay and /announce."""
 
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from kesoku.exchange import Exchange
 from kesoku.exchange.announcement import ANNOUNCER, announce
 from kesoku.exchange.kin import enrolled
 from kesoku.messages import make
+from kesoku.messages.branch import Branch
 from kesoku.messages.content import Attachment
 from kesoku.messages.mail import DeadReason
 from kesoku.messages.record import Address, Post, Record
@@ -27,6 +29,7 @@ from kesoku.testing.sync_store import SyncStore
 HERE = Address(chatbot_id="discord", channel_id="lounge")
 THERE = Address(chatbot_id="wechat", channel_id="kitchen")
 STRANGER = UUID(int=9)
+GOES = "It goes to wechat:kitchen, and is shown there as soon as that bot runs."
 
 
 @pytest.fixture(params=["memory", "sql"])
@@ -95,7 +98,7 @@ async def test_dead_letters_are_listed_with_their_reason_those_of_others_for_adm
     told = f"- `{letter}` to {STRANGER}: no such owner; `Dinner is ready.`"
     assert await give(store, "/mail dead", at=THERE) == told
     assert await give(store, "/mail dead", admin=False) == told
-    assert await give(store, "/mail dead", admin=False, at=THERE) == "No letter is dead."
+    assert await give(store, "/mail dead", admin=False, at=THERE) == "There are no dead letters."
 
 
 async def test_a_dead_letter_is_delivered_to_somebody_else(store: Store) -> None:
@@ -103,8 +106,11 @@ async def test_a_dead_letter_is_delivered_to_somebody_else(store: Store) -> None
     assert await give(store, "/mail name kitchen", at=THERE) == "Agents may write to this conversation as `kitchen`."
     with pytest.raises(NotPossible, match="nobody has this name; there are: kitchen"):
         await give(store, f"/mail redeliver {letter} cellar")
-    assert await give(store, f"/mail redeliver {letter}") == "It is dead again: no such owner."
-    assert await give(store, f"/mail redeliver {letter} kitchen") == "Delivered to 1 mailbox(es)."
+    assert (
+        await give(store, f"/mail redeliver {letter}")
+        == "It was not delivered, and is a dead letter again: no such owner."
+    )
+    assert await give(store, f"/mail redeliver {letter} kitchen") == "Delivered to 1 mailbox."
     assert "Dinner is ready." in await give(store, "/mail", at=THERE)
     with pytest.raises(NotPossible, match="/mail dead lists no letter of this id"):
         await give(store, f"/mail redeliver {letter}")
@@ -114,7 +120,7 @@ async def test_mail_needs_an_admin_for_more_than_looking_and_says_what_is_missin
     for line in ("/mail redeliver x", "/mail name x"):
         with pytest.raises(NotPossible, match="only an admin may"):
             await give(store, line, admin=False)
-    for line in ("/mail redeliver", "/mail name", "/mail burn"):
+    for line in ("/mail redeliver", "/mail name", "/mail burn", "/mail dead x", "/mail name living room"):
         with pytest.raises(CommandMisused):
             await give(store, line)
     for name in ("assistant", str(STRANGER), "parent", "a`b", "kit\u202echen", "zero\u200bwidth", "x" * 41):
@@ -123,7 +129,7 @@ async def test_mail_needs_an_admin_for_more_than_looking_and_says_what_is_missin
 
 
 async def test_a_text_is_relayed_with_a_line_of_where_it_comes_from(store: Store) -> None:
-    assert await give(store, "/relay wechat:kitchen Dinner is **ready**.") == "It goes to wechat:kitchen."
+    assert await give(store, "/relay wechat:kitchen Dinner is **ready**.") == GOES
     (notice,) = await shown(store)
     assert notice.address == THERE
     assert notice.message.text == "From discord:lounge, by Ada:\n\nDinner is **ready**."
@@ -139,7 +145,7 @@ async def test_a_command_that_is_delivered_twice_is_done_once(store: Store, line
 
 
 async def test_the_last_answer_is_relayed_with_its_files_named(store: Store) -> None:
-    with pytest.raises(NotPossible, match="nothing was answered here yet"):
+    with pytest.raises(NotPossible, match="what the model reads here holds no answer"):
         await give(store, "/relay wechat:kitchen")
     answer = make.answer(
         "Here it is.", provider="p", model="m", attachments=[Attachment(name="plan.pdf", path="/tmp/plan.pdf")]
@@ -151,9 +157,24 @@ async def test_the_last_answer_is_relayed_with_its_files_named(store: Store) -> 
     assert notice.message.metadata == {"relayed": answer.id}
 
 
+async def test_an_answer_that_was_left_behind_is_not_relayed(store: Store) -> None:
+    """What /relay shows to others is what /last says: of the branch that goes on, and nothing that was cleared."""
+    one, two = (make.answer(text, provider="p", model="m") for text in ("one", "two"))
+    for answer in (one, two):
+        post = Post(message=answer, address=HERE)
+        await store.write(lambda tx, post=post: tx.messages.insert(post, session_id="s1", at=2))  # type: ignore[misc]
+    main = Branch(session_id="s1")
+    await store.write(lambda tx: tx.branches.select(replace(main.ending(2), name="fork-2")))
+    await give(store, "/relay wechat:kitchen")
+    assert [each.message.metadata["relayed"] for each in await shown(store)] == [one.id]
+    await store.write(lambda tx: tx.branches.select(main.clearing(3)))
+    with pytest.raises(NotPossible, match="what the model reads here holds no answer"):
+        await give(store, "/relay wechat:kitchen")
+
+
 async def test_a_name_of_the_address_book_is_a_destination(store: Store) -> None:
     await give(store, "/mail name kitchen", at=THERE)
-    assert await give(store, "/relay kitchen hi") == "It goes to wechat:kitchen."
+    assert await give(store, "/relay kitchen hi") == GOES
 
 
 async def test_an_unknown_destination_is_refused_with_those_that_there_are(store: Store) -> None:
@@ -165,7 +186,7 @@ async def test_an_unknown_destination_is_refused_with_those_that_there_are(store
 
 async def test_everybody_hears_an_announcement(store: Store) -> None:
     assert "Only an admin" in await give(store, "/announce Closed on Monday.", admin=False)
-    assert await give(store, "/announce Closed on Monday.") == "Announced in 2 channel(s) of 2 conversation(s)."
+    assert await give(store, "/announce Closed on Monday.") == "Announced in 2 channels of 2 conversations."
     for session in ("s1", "s2"):
         (notice,) = await shown(store, session)
         assert notice.message.text == "📣 Closed on Monday."

@@ -79,7 +79,7 @@ async def test_context_and_replay_and_retry_are_those_of_the_role(table: Desk) -
     async with table.harness.at_work():
         await table.harness.answered(await asks(table, "cook"))
         assert "system prompt, 3 tokens" in await table.give("/context")
-        assert (await table.give("/replay")).startswith("1 of 1 request(s)")
+        assert (await table.give("/replay")).partition("\n")[0].endswith(": 1 of 1.")
         await table.give("/retry")
         await table.worked()
     assert [each.system for each in table.model.requests] == ["You cook."] * 2

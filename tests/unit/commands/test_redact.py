@@ -20,6 +20,7 @@ from kesoku.commands.look import Look
 from kesoku.commands.redact import Redact
 from kesoku.commands.registry import Registry
 from kesoku.errors import NotPossible, StoreLocked
+from kesoku.exchange.announcement import Announcement, announce
 from kesoku.exchange.kin import Kin, add_child
 from kesoku.exchange.occasion import derived_id
 from kesoku.history.codec import reply_from_json
@@ -34,12 +35,12 @@ from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Post, Record
 from kesoku.messages.redaction import REDACTED, is_redacted
 from kesoku.messages.source import RelaySource
-from kesoku.messages.turn import Finish
+from kesoku.messages.turn import Finish, Reply
 from kesoku.ports import Store, Transaction
 from kesoku.store import SqlStore
 from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.faulty_store import LOCKED, FaultyStore
-from kesoku.testing.gateway_harness import ROOM
+from kesoku.testing.gateway_harness import EVERYTHING, ROOM
 from kesoku.testing.memory import MemoryStore
 from kesoku.testing.model import Held, ScriptedModel, call, reply, thought
 from kesoku.tools.tool import Effect, tool
@@ -320,7 +321,9 @@ async def gave_work(table: Desk) -> Record:
     found = await one(table, "tool_call")
     child, task = derived_id(found.id), make.user_prompt(SECRET, author="x")
     desk_there = Address(chatbot_id="agent", channel_id=child)
-    kin = Kin(session_id=child, parent=said.session_id, name="n", depth=1, root="r", home=ROOM, desk=desk_there)
+    kin = Kin(
+        session_id=child, parent=said.session_id, name="n", depth=1, root=said.session_id, home=ROOM, desk=desk_there
+    )
     thinking = make.thought(f"So it is {SECRET}", provider="p", model="m")
 
     def work(tx: Transaction) -> None:
@@ -332,6 +335,25 @@ async def gave_work(table: Desk) -> Record:
 
     await table.harness.store.write(work)
     return found
+
+
+async def summed_up(table: Desk) -> Record:
+    """A summary that the model wrote in the place of what was said."""
+    return await _summed_up(table, f"They spoke of {SECRET}.")
+
+
+async def cut_summary(table: Desk) -> Record:
+    """A summary that was cut: its words stand in a thought, in steps, and in the summary."""
+    return await _summed_up(table, reply(f"They spoke of {SECRET}", finish=Finish.CUT), reply(" and of horses."))
+
+
+async def _summed_up(table: Desk, *summary: str | Reply) -> Record:
+    table.model.lines += ["one", "two", "three", *summary]
+    await table.talk("first", "second", "third")
+    asked = await table.harness.gateway.post(Post(message=make.compaction_prompt(), address=ROOM))
+    async with table.harness.at_work():
+        await table.harness.until(asked, MessageStatus.PROCESSED)
+    return await one(table, "summary")
 
 
 Scene = Callable[[Desk], Awaitable[Record]]
@@ -355,6 +377,8 @@ SCENES: tuple[Scene, ...] = (
     listed_call,
     refused,
     gave_work,
+    summed_up,
+    cut_summary,
 )
 
 
@@ -574,6 +598,17 @@ async def test_while_a_turn_runs_nothing_is_redacted(table: Desk) -> None:
     assert "is redacted" in await table.give("/redact #1")
 
 
+async def test_while_an_agent_works_with_it_nothing_is_redacted(table: Desk) -> None:
+    """Nobody can go where an agent works, to stop it there: /stop here does."""
+    record = await gave_work(table)
+    there = Address(chatbot_id="agent", channel_id=derived_id(record.id))
+    task = Post(message=make.user_prompt("go on", author="x"), address=there, session_id=there.channel_id)
+    await table.harness.gateway.post(task)
+    assert await table.harness.gateway.claim("w9", EVERYTHING) is not None
+    with pytest.raises(NotPossible, match="the agent n works with a copy of it; wait for its end, or /stop it"):
+        await table.give(f"/redact #{record.session_n}", admin=True)
+
+
 async def test_summaries_of_it_are_named(table: Desk) -> None:
     table.model.lines += ["fine"]
     (said,) = await table.talk(SECRET)
@@ -616,3 +651,49 @@ async def test_what_is_said_anew_under_the_id_is_redacted_anew(table: Desk) -> N
     assert not is_redacted(edited)
     assert "is redacted" in await table.give("/redact #1")
     assert (await table.harness.record(said)).message.rendered == REDACTED
+
+
+async def test_words_in_a_conversation_that_the_channel_has_left_can_be_redacted_by_id(
+    table: Desk, tmp_path: Path
+) -> None:
+    """/new is no reason why words have to stay. Nobody but their author and admins may do it here either."""
+    table.model.lines += ["fine", "fine"]
+    (old,) = await table.talk(SECRET)
+    await table.harness.store.write(lambda tx: tx.sessions.bind(ROOM, tx.sessions.create(at=1).id))
+    await table.talk("hello")
+    with pytest.raises(NotPossible, match="somebody else wrote it"):
+        await table.give(f"/redact {old.id}", by="Bob")
+    assert (await table.give(f"/redact {old.id}")).startswith("This message of an earlier conversation is redacted.")
+    assert holding(tmp_path) == []
+
+
+async def test_the_mail_of_an_announcement_goes_with_its_first_notice(table: Desk, tmp_path: Path) -> None:
+    table.model.lines += ["fine"]
+    await table.talk("hello")
+    other = Address(chatbot_id="discord", channel_id="other")
+
+    def operation(tx: Transaction) -> Announcement:
+        tx.sessions.bind(other, tx.sessions.create(at=1).id)
+        return announce(tx, SECRET, at=2)
+
+    done = await table.harness.store.write(operation)
+    notices = [await table.harness.store.read(lambda tx, id_=id_: tx.messages.get(id_)) for id_ in done.notices]  # type: ignore[misc]
+    (here,) = [each for each in notices if each.address == ROOM]
+    await table.give(f"/redact {here.id}", admin=True)
+    mail = await table.harness.store.read(lambda tx: tx.mail.message(done.mail_id))
+    assert mail is not None
+    assert is_redacted(mail)
+    (there,) = [each for each in notices if each.address == other]
+    assert SECRET in (await table.harness.record(there)).message.text
+
+
+async def test_a_replay_says_what_of_its_requests_was_redacted_since(table: Desk) -> None:
+    """The log no longer knows the words, and that is no disagreement between log and request."""
+    table.model.lines += ["fine", "well", "good"]
+    await table.talk(SECRET, "hello")
+    await table.give("/redact #1")
+    await table.talk("and now?")
+    for turn in ("1", "3"):
+        (line,) = (await table.give(f"/replay {turn}")).splitlines()[2:]
+        assert line.startswith("- step 1: cannot be made again, for what it was sent was redacted since: #1; ")
+    assert "the same bytes" in await table.give("/replay")

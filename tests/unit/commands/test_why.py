@@ -60,15 +60,15 @@ async def test_a_whole_turn_says_how_it_came_about() -> None:
         4: [f"{asked} 1", "it failed: #6 (result of look)", "nobody was asked about it", said],
         5: [
             f"{asked} 1",
-            "it answers the #3 (call of look): `Calling tool look with args: {'where': 'x'}`",
+            "it answers the #3 (call of look): `where='x'`",
             "the tool worked",
         ],
         6: [
             f"{asked} 1",
-            "it answers the #4 (call of look): `Calling tool look with args: {'where': 'nowhere'}`",
+            "it answers the #4 (call of look): `where='nowhere'`",
             "the tool failed",
         ],
-        7: [f"{asked} 2", "2 step(s) of scripted: 0 tokens read, 0 thought, 0 answered", "tools: look ×2", said],
+        7: [f"{asked} 2", "2 steps of scripted: 0 tokens read, 0 thought, 0 answered", "tools: look ×2", said],
     }
 
 
@@ -120,7 +120,7 @@ MADE: list[tuple[Message, str]] = [
     (make.compaction_prompt(), "the command /compact asked it"),
     (make.notice("x"), "said to people about what goes on"),
     (make.notice("x", reason="reply"), "said to people about what they did"),
-    (make.summary("x", covered=("a", "b")), "it stands for 2 message(s)"),
+    (make.summary("x", covered=("a", "b")), "it stands for 2 messages"),
     (make.error_answer("x", error="Boom"), "the turn failed `Boom`"),
     (replace(make.nudge("x"), source=RelaySource(mail_id="m-1")), "made of mail `m-1`"),
 ]
@@ -159,7 +159,7 @@ async def test_versions_and_redaction_are_told() -> None:
     (said,) = await table.talk("hello")
     edited = said.message.update(text="other")
     await table.harness.store.write(lambda tx: tx.messages.rewrite(edited, actor="user:id-Ada", at=1))
-    assert "version 2, 1 earlier one(s) kept" in await facts(table, 1)
+    assert "version 2, 1 earlier one kept" in await facts(table, 1)
     assert "next version by `user:id-Ada`" in await table.give("/why 1")
     await table.give("/redact 1")
     assert (await facts(table, 1))[-2:] == ["its words were redacted", "version 3"]

@@ -17,7 +17,8 @@ from google.genai.types import HttpOptions
 
 from kesoku.agent.limits import TurnLimits
 from kesoku.errors import ModelRateLimited
-from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.llm.gemini import GeminiConfig
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.testing.agent_harness import AgentHarness
 from kesoku.testing.clock import VirtualClock
 from kesoku.testing.faulty_store import AFTER, FULL, FaultyStore

@@ -6,6 +6,7 @@ import pytest
 
 from kesoku.errors import Deposed
 from kesoku.gateway import Busy, BusyPolicy, InterruptBy
+from kesoku.gateway.intake import STEERED
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus as S
 from kesoku.messages.message import Message
@@ -228,6 +229,16 @@ async def test_steered_prompts_join_at_the_next_step(store: Store) -> None:
     following = await bench.claim()
     assert following.prompt.id == cron.id
     assert (await bench.record(late)).turn_id == cron.id
+
+
+async def test_who_writes_hears_what_becomes_of_it_and_who_steers_knows(store: Store) -> None:
+    bench = GatewayHarness(store, policy=STEER)
+    await bench.say("one")
+    await bench.claim()
+    await bench.say("two", mode="steer")
+    assert await bench.notices() == []
+    await bench.say("three")
+    assert await bench.notices() == [STEERED]
 
 
 async def test_steering_from_another_channel_queues(store: Store) -> None:

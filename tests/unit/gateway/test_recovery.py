@@ -115,6 +115,51 @@ async def test_a_poisonous_prompt_ends_in_error(bench: GatewayHarness) -> None:
     assert [(each.parent_id, each.status) for each in answers] == [(record.id, S.PENDING)]
 
 
+async def results(bench: GatewayHarness, record: Record) -> dict[str, str]:
+    """What stands for the output of each call of a session, by tool."""
+    found = [each for each in await bench.session(record) if each.kind == "tool_result"]
+    return {each.message.author: each.message.content.error for each in found}
+
+
+async def test_a_poisonous_prompt_leaves_no_call_open(bench: GatewayHarness) -> None:
+    # K-167; in a session where nobody says anything any more no other turn would heal them
+    record = await bench.say("poison")
+    for _ in range(2):
+        await crash(bench)
+    claim = await bench.claim("last")
+    await bench.call(claim, "make", n=1)
+    await ask(bench, await bench.call(claim, "rm", n=2))
+    bench.presence.dead.add("last")
+    await bench.gateway.recover()
+    assert await bench.gateway.claim("w2", EVERYTHING) is None
+    assert await bench.status(record) is S.ERROR
+    assert await results(bench, record) == {"make": make.INTERRUPTED, "rm": make.NOT_RUN}
+    assert await bench.store.read(lambda tx: tx.messages.open_calls(record.session_id)) == []
+
+
+async def test_a_turn_of_an_ended_session_leaves_no_call_open(bench: GatewayHarness) -> None:
+    # K-146, K-167
+    record = await bench.say()
+    claim = await bench.claim("dead")
+    await bench.call(claim, "make")
+    bench.presence.dead.add("dead")
+    await bench.gateway.recover()
+    await bench.store.write(lambda tx: tx.sessions.end(record.session_id, at=bench.clock.now()))
+    assert await bench.gateway.claim("w2", EVERYTHING) is None
+    assert await bench.status(record) is S.ERROR
+    assert await results(bench, record) == {"make": make.INTERRUPTED}
+
+
+async def test_what_nobody_allowed_is_not_said_to_have_had_effects(bench: GatewayHarness) -> None:
+    # N-04
+    record = await bench.say()
+    claim = await bench.claim()
+    await bench.call(claim, "make", n=1)
+    await ask(bench, await bench.call(claim, "rm", n=2))
+    await bench.gateway.interrupt(record.session_id, by="Ada", reason="cancelled")
+    assert await results(bench, record) == {"make": make.INTERRUPTED, "rm": make.NOT_RUN}
+
+
 async def test_two_crashes_are_forgiven(bench: GatewayHarness) -> None:
     record = await bench.say()
     for _ in range(2):
@@ -201,21 +246,36 @@ async def test_recovery_by_two_processes_counts_once(bench: GatewayHarness) -> N
     assert lease
 
 
-@pytest.mark.parametrize(("when", "healed"), [("never", 0), ("while parked", 0), ("before the crash", 1)])
-async def test_a_call_that_waits_for_a_person_is_no_orphan(
-    bench: GatewayHarness, store: Store, when: str, healed: int
+async def ask(bench: GatewayHarness, call: Record) -> None:
+    """A person is asked whether a call may run."""
+    question = Question(id=call.id, text="May I?", choices=("yes", "no"))
+    asked = Asked(question=question, turn_id=call.turn_id or "", address=call.address, purpose=EMPTY, who=())
+    await bench.store.write(lambda tx: tx.questions.add(asked))
+
+
+@pytest.mark.parametrize(
+    ("when", "choice", "healed"),
+    [
+        ("never", "", 0),
+        ("while parked", "yes", 0),
+        ("before the crash", "yes", 1),
+        ("before the crash", "always", 1),
+        ("before the crash", "no", 0),
+        pytest.param("before the crash", "", 0, id="the deadline passed"),
+    ],
+)
+async def test_a_call_that_nobody_allowed_is_no_orphan(
+    bench: GatewayHarness, store: Store, when: str, choice: str, healed: int
 ) -> None:
     # complaint 165; K-167
     await bench.say()
     call = await bench.call(await bench.claim("dead"))
-    question = Question(id=call.id, text="May I?", choices=("yes", "no"))
-    asked = Asked(question=question, turn_id=call.turn_id or "", address=call.address, purpose=EMPTY, who=())
-    await store.write(lambda tx: tx.questions.add(asked))
+    await ask(bench, call)
 
     async def answer() -> None:
         await bench.clock.advance(1)
         at = bench.clock.now()
-        assert await store.write(lambda tx: tx.questions.answer(call.id, choice="yes", by="user:ada", at=at))
+        assert await store.write(lambda tx: tx.questions.answer(call.id, choice=choice, by="user:ada", at=at))
         await bench.clock.advance(1)
 
     if when == "before the crash":

@@ -44,7 +44,7 @@ def ids(records: list[Record]) -> list[str]:
     return [each.id for each in records]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 10**9))
 def test_a_stored_session_is_compiled_as_its_records_are(seed: int) -> None:
     random = RandomTalk(seed)
@@ -58,7 +58,7 @@ def test_a_stored_session_is_compiled_as_its_records_are(seed: int) -> None:
     assert request.digest() == compile_turns(records, random.steps, REQUEST, provider="gemini", **choice).digest()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**9))
 def test_records_that_come_one_by_one_are_compiled_like_those_that_come_at_once(seed: int) -> None:
     random = RandomTalk(seed)
@@ -73,7 +73,7 @@ def test_records_that_come_one_by_one_are_compiled_like_those_that_come_at_once(
         assert history.compile(random.steps, REQUEST, selection=chosen).digest() == at_once.digest()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**9))
 def test_a_stored_session_stands_in_phased_order(seed: int) -> None:
     random = RandomTalk(seed)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kesoku.history.history import History
@@ -68,7 +68,6 @@ def changed(history: History, model: Model, change: str, kind: str, n: int) -> N
             model.messages = list(model.of(SystemPrompt))
 
 
-@settings(max_examples=60, deadline=None)
 @given(changes)
 def test_views_and_order_agree_with_a_look_at_every_message(happened: list[tuple[str, str, int]]) -> None:
     history, model = History(), Model()

@@ -1,12 +1,14 @@
 """What a hook is told."""
 
 import json
+from dataclasses import replace
 
 from kesoku.hooks.call import call_of
 from kesoku.messages import make
 from kesoku.messages.enums import MessageStatus
 from kesoku.messages.lifecycle import Change, ChangeKind
 from kesoku.messages.record import Address, Record
+from kesoku.render.mask import Mask
 
 RECORD = Record(
     message=make.user_prompt("grüße \ud800", author="Ada", user_id="1"),
@@ -38,6 +40,14 @@ def test_a_call_says_what_happened_when_and_to_which_message() -> None:
         "actor": "inbox",
         "reason": "",
     }
+
+
+def test_known_secrets_are_masked() -> None:
+    message = make.tool_call("fetch", {"headers": ["token-1234"]}, provider="p", model="m")
+    change = replace(CHANGE, record=replace(RECORD, message=message))
+    body = call_of("ops", change, Mask({"token-1234"})).body
+    assert b"token-1234" not in body
+    assert b"[secret]" in body
 
 
 def test_it_is_ascii_whatever_people_wrote() -> None:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from pydantic import SecretStr
 
-from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.llm.gemini import GeminiConfig
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.llm.offline import OfflineModel
 from kesoku.ports import ChatModel
 from kesoku.testing.gemini import LoopbackGemini

@@ -86,6 +86,7 @@ def test_markup_never_mentions(markdown: str) -> None:
         ("[a|b](https://u.x)", "a|b (https://u.x)"),
         ("[t](javascript:x) [t](docs/a)", "[t](javascript:x) t (docs/a)"),
         ("[all](users/all) <users/all>", "all (users/all) <\u200busers/all>"),
+        ("`[t](https://u.x)```\n<users/all>```", "`<https://u.x|t>` <\u200busers/all>`"),
         ("<https://u.x/a_b_c>", "https://u.x/a_b_c"),
         ("`a*b*` ``x ` y``", "`a*b*` ```x ` y```"),
         ("- a\n- b\n  1. c", "* a\n* b\n  1. c"),

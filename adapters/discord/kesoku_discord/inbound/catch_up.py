@@ -14,6 +14,7 @@ import discord
 from kesoku.adapter import Inbox
 from kesoku_discord.channels import configured
 from kesoku_discord.config import DiscordConfig
+from kesoku_discord.inbound.again import Again
 from kesoku_discord.inbound.author import guild_of
 from kesoku_discord.inbound.doors import Doors
 from kesoku_discord.inbound.history import history
@@ -29,7 +30,6 @@ SEEN = "seen"
 _OVERLAP = span(5.0)
 """Messages arrive almost in the order of their ids; so far below the cursor they are looked at again."""
 _AT_ONCE = 4
-_TRIES = 2
 _ABSENT = 60.0
 """Seconds without a further server, after which those that lack are given up."""
 _GLANCE = 2.0
@@ -64,6 +64,7 @@ class CatchUp:
     threads: Channels
     teller: Teller
     reader: Reader
+    again: Again
     _archived: set[int] = field(default_factory=set)
     """Threads that were put away, and hold nothing new as far as is known."""
     _members: dict[tuple[int | None, int], discord.Member] = field(default_factory=dict)
@@ -156,23 +157,21 @@ class CatchUp:
 
     async def _missed(self, channel_id: int, seen: int) -> list[discord.Message]:
         """What history holds that is younger, and a little of what is older; a line in the log where it cannot be read.
-        After trouble that passes, also at a second try, the cursor stays, so that the next session tries again."""
-        why: Exception | None = None
-        for _ in range(_TRIES):
-            try:
-                return await history(
-                    self.client,
-                    channel_id,
-                    after=seen - _OVERLAP,
-                    most=self.config.catch_up_messages,
-                    put_away=channel_id in self._archived,
-                )
-            except (discord.NotFound, discord.Forbidden) as error:
-                why = error
-                break
-            except REMOTE as error:
-                why = error
-        else:
+        After trouble that lasts the cursor stays, so that the next session tries again."""
+        read = partial(
+            history,
+            self.client,
+            channel_id,
+            after=seen - _OVERLAP,
+            most=self.config.catch_up_messages,
+            put_away=channel_id in self._archived,
+        )
+        try:
+            return await self.again.until_done(channel_id, read)
+        except (discord.NotFound, discord.Forbidden) as error:
+            why: Exception = error
+        except REMOTE as error:
+            why = error
             self._archived.discard(channel_id)
             self.watermark.failed(seen + 1)
         _log.warning("what was missed in channel %s cannot be read: %r", channel_id, why)
@@ -224,7 +223,7 @@ async def store(inbox: Inbox, watermark: Watermark) -> None:
 def _may_read(channel: Talkable) -> bool:
     """False where Discord would only refuse: refusals are counted, and many of them shut the bot out."""
     me: discord.Member | None = channel.guild.me
-    if me is None:
+    if me is None or (isinstance(channel, discord.Thread) and channel.parent is None):
         return True
     may = channel.permissions_for(me)
     return may.view_channel and may.read_message_history

@@ -1,22 +1,19 @@
 """Why a message is answered: its facts, taken from discord.py, and where they do not do, from Discord."""
 
-import logging
 from dataclasses import replace
-from typing import Any
 
 import discord
 
-from kesoku_discord.channels import configured
+from kesoku_discord.channels import configured, is_post
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.inbound.author import guild_of, is_machine
 from kesoku_discord.inbound.trigger import Facts, Why, why
 from kesoku_discord.inbound.wording import replied_to
-from kesoku_discord.wire.errors import REMOTE
 from kesoku_discord.wire.reading import message_of
+from kesoku_discord.wire.verdict import Outcome, verdict_of
 
 _REMEMBERED = 1000
 _WRITTEN = (discord.MessageType.default, discord.MessageType.reply)
-_log = logging.getLogger(__name__)
 
 
 def facts_of(message: discord.Message, me: discord.ClientUser) -> Facts:
@@ -68,22 +65,14 @@ class Hearing:
 
     async def _first(self, thread: discord.Thread) -> discord.Message | None:
         """What a thread begins with; None if that is gone, or not for the bot to see."""
-        place = thread.id if isinstance(thread.parent, discord.ForumChannel) else thread.parent_id
+        place = thread.id if is_post(thread) else thread.parent_id
         try:
-            found = await self._asked(place, thread.id)
-        except (discord.NotFound, discord.Forbidden):
+            found = await self._client.http.get_message(place, thread.id)
+        except discord.HTTPException as error:
+            if verdict_of(error.status, error.code).outcome is not Outcome.REFUSED:
+                raise
             return None
         return message_of(self._client, thread, found)
-
-    async def _asked(self, channel_id: int, message_id: int) -> Any:
-        """A message, asked for once more if there is trouble. Raises what it then still is."""
-        try:
-            return await self._client.http.get_message(channel_id, message_id)
-        except (discord.NotFound, discord.Forbidden):
-            raise
-        except REMOTE as error:
-            _log.warning("message %s in channel %s is asked for once more: %s", message_id, channel_id, error)
-            return await self._client.http.get_message(channel_id, message_id)
 
 
 def _mentions(message: discord.Message, me: discord.ClientUser) -> bool:

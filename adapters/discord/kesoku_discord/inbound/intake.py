@@ -4,12 +4,19 @@ from collections.abc import Sequence
 
 import discord
 
-from kesoku.adapter import Address, Attachment, Inbox, Principal, Prompt
+from kesoku.adapter import Address, Attachment, Inbox, Principal, Prompt, Record
+from kesoku_discord import snowflake
 from kesoku_discord.config import ChannelConfig
 from kesoku_discord.inbound import wording
 
 MESSAGE_ID = "discord_message_id"
 """The metadata cell of the message's id."""
+
+
+def message_id_of(record: Record) -> int | None:
+    """The id of the message that a prompt was; None for one that came from elsewhere, such as the terminal."""
+    ids = getattr(record.message.source, "platform_ids", {})
+    return snowflake.parse(str(ids.get(MESSAGE_ID, "")))
 
 
 def text_of(message: discord.Message, principal: Principal, inbox: Inbox, me: discord.ClientUser) -> str:

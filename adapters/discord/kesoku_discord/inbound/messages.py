@@ -1,7 +1,6 @@
 """The room for messages: what people write, edit and delete becomes events of the core."""
 
-import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import discord
@@ -10,17 +9,19 @@ from kesoku.adapter import Address, Attachment, Deleted, Edited, Inbox, Principa
 from kesoku_discord.channels import address_of, configured
 from kesoku_discord.config import ChannelConfig, DiscordConfig
 from kesoku_discord.inbound import attachment, intake
+from kesoku_discord.inbound.again import LONG_PAUSES, PAUSES, Again
 from kesoku_discord.inbound.author import author_of, guild_of
 from kesoku_discord.inbound.catch_up import SEEN, CatchUp, store
+from kesoku_discord.inbound.destination import Destinations
 from kesoku_discord.inbound.doors import Doors
 from kesoku_discord.inbound.heard import Hearing
-from kesoku_discord.inbound.memory import Channels, OnceADay
+from kesoku_discord.inbound.memory import Channels
 from kesoku_discord.inbound.place import Places
+from kesoku_discord.inbound.revisit import revisit
 from kesoku_discord.inbound.teller import Teller
-from kesoku_discord.inbound.thread import open_thread, wants_thread
-from kesoku_discord.inbound.title import title_of
 from kesoku_discord.inbound.trigger import Why
 from kesoku_discord.inbound.watermark import Watermark
+from kesoku_discord.wire.lanes import done
 
 _EDIT_HOURS = 1
 """How young a message must be that an edit addresses to the bot."""
@@ -28,24 +29,36 @@ _ADDRESSED = ("mention", "reply", "direct")
 """The reasons for which a stranger is told how to get in; who talks beside the bot is not."""
 _REMEMBERED = 4096
 """Messages of which it is known without a look at the store that they were handled."""
-_log = logging.getLogger(__name__)
 
 
 class Messages:
     """Hands in what is said to one bot. Each message is handed in once, after the older ones of its channel."""
 
-    def __init__(self, *, chatbot_id: str, config: DiscordConfig, inbox: Inbox, client: discord.Client) -> None:
+    def __init__(
+        self,
+        *,
+        chatbot_id: str,
+        config: DiscordConfig,
+        inbox: Inbox,
+        client: discord.Client,
+        pauses: Sequence[float] = PAUSES,
+        long_pauses: Sequence[float] = LONG_PAUSES,
+    ) -> None:
+        """`pauses`: seconds before each further try where Discord has trouble while what was missed is read, and
+        `long_pauses` afterwards."""
         self._chatbot_id, self._config, self._inbox, self._client = chatbot_id, config, inbox, client
         self._watermark = Watermark(horizon=3600 * config.catch_up_hours)
         self._doors = Doors(lambda: getattr(client.ws, "session_id", None))
         self._places, self._hearing = Places(client), Hearing(config, client)
         self._teller = Teller(chatbot_id, client)
         self._direct, self._threads = Channels(inbox.state, "direct"), Channels(inbox.state, "threads")
-        self._once_a_day = OnceADay(inbox.state)
+        self._destinations = Destinations(config=config, client=client, teller=self._teller, state=inbox.state)
+        self._again, self._long = Again(pauses), Again(long_pauses)
         self._seen, self._answered = Recent[int](_REMEMBERED), Recent[int](_REMEMBERED)
 
     async def ready(self) -> None:
-        """A new session: what was missed is read, then what came meanwhile is let in."""
+        """A new session: what was changed and missed is read, then what came meanwhile is let in."""
+        await done(self._revisit)  # whatever comes of that, the doors are opened
         await CatchUp(
             client=self._client,
             config=self._config,
@@ -56,6 +69,7 @@ class Messages:
             threads=self._threads,
             teller=self._teller,
             reader=self,
+            again=self._again,
         ).run()
 
     def arrived(self, message_id: int) -> None:
@@ -70,19 +84,16 @@ class Messages:
         """Somebody wrote."""
         with self._in_work(message.id):
             await self._doors.passed(message.channel.id, guild_of(message))
-            await self._places.find(message)
-            await self._take(message)
+            await self._long.until_done(message.channel.id, lambda: self._take(message))
 
     async def missed(self, message: discord.Message, *, again: bool) -> None:
         """Somebody wrote while the bot was away, or, most likely, `again` what was handled then."""
         with self._in_work(message.id):
-            await self._take(message, catch_up=True, again=again)
+            await self._again.until_done(message.channel.id, lambda: self._take(message, catch_up=True, again=again))
 
     async def is_asked(self, message: discord.Message) -> bool:
         """Whether somebody who may talk to the bot did so in this message."""
-        if await self._hearing.why(message) is None:
-            return False
-        return await self._inbox.allowed(await author_of(message), self._address(message.channel.id))
+        return await self._again.until_done(message.channel.id, lambda: self._is_asked(message))
 
     async def edited(self, payload: discord.RawMessageUpdateEvent) -> None:
         """A prompt is rewritten while it waits; a message that an edit addresses to the bot is heard (complaint 111).
@@ -90,8 +101,26 @@ class Messages:
         What Discord changes itself, such as a preview of a link, is no edit (complaint 110).
         """
         await self._doors.passed(payload.channel_id, payload.guild_id)
-        message, me = payload.message, self._client.user
-        if me is None or not _is_edit(payload) or message.author.id == me.id:
+        if _is_edit(payload):
+            await self._long.until_done(payload.channel_id, lambda: self.rewrite(payload.message))
+
+    async def deleted(self, payload: discord.RawMessageDeleteEvent) -> None:
+        """A message was deleted; a prompt that waits is cancelled."""
+        await self._doors.passed(payload.channel_id, payload.guild_id)
+        await self.withdraw(payload.message_id, self._address(self._place(payload.message_id, payload.channel_id)))
+
+    async def withdraw(self, message_id: int, address: Address) -> None:
+        """A message is gone, which was to be answered here."""
+        await self._inbox.accept([Deleted(key=str(message_id), address=address)])
+
+    async def gone(self, channel_id: int) -> None:
+        """A channel is gone: nobody could read what is still said there, or stop it."""
+        await self._inbox.interrupt(self._address(channel_id), by=self._chatbot_id, queued=True)
+
+    async def rewrite(self, message: discord.Message) -> None:
+        """The text of a message has changed."""
+        me = self._client.user
+        if me is None or message.author.id == me.id:
             return
         principal = await author_of(message)
         event = Edited(
@@ -106,12 +135,6 @@ class Messages:
         if reason is not None:
             await self._hear(message, reason)
 
-    async def deleted(self, payload: discord.RawMessageDeleteEvent) -> None:
-        """A message was deleted; a prompt that waits is cancelled."""
-        await self._doors.passed(payload.channel_id, payload.guild_id)
-        address = self._address(self._place(payload.message_id, payload.channel_id))
-        await self._inbox.accept([Deleted(key=str(payload.message_id), address=address)])
-
     @contextmanager
     def _in_work(self, message_id: int) -> Iterator[None]:
         """The cursor stays below this message until it is handled, and then if that failed."""
@@ -122,8 +145,17 @@ class Messages:
             self._watermark.failed(message_id)
             raise
 
+    async def _revisit(self) -> None:
+        await revisit(await self._inbox.waiting(), self._client, self)
+
+    async def _is_asked(self, message: discord.Message) -> bool:
+        if await self._hearing.why(message) is None:
+            return False
+        return await self._inbox.allowed(await author_of(message), self._address(message.channel.id))
+
     async def _take(self, message: discord.Message, *, catch_up: bool = False, again: bool = False) -> None:
         """Handle a message unless it was; either way the cursor may move over it."""
+        await self._places.find(message)
         reason = None if message.id in self._seen else await self._hearing.why(message)
         if reason is not None:
             await self._hear(message, reason, catch_up=catch_up, again=again)
@@ -147,13 +179,14 @@ class Messages:
             if reason in _ADDRESSED and not again:
                 await self._accept(message, principal, here, catch_up=catch_up)
             return
-        address = await self._thread(message, again=again)
-        if address is None:
+        channel_id = await self._destinations.of(message, again=again)
+        if channel_id is None:
             return
+        address = self._address(channel_id)
         if guild_of(message) is None:
             await self._direct.add(message.channel.id)
         elif isinstance(message.channel, discord.Thread) or address != here:
-            await self._threads.add(int(address.channel_id))
+            await self._threads.add(channel_id)
         files = await attachment.stage(
             attachment.files_of(message),
             address=address,
@@ -188,34 +221,6 @@ class Messages:
         cursor = self._watermark.cursor(finishing=message.id)
         await self._inbox.accept([prompt], cursor=(SEEN, str(cursor)), catch_up=catch_up)
         self._watermark.store(cursor)
-
-    async def _thread(self, message: discord.Message, *, again: bool) -> Address | None:
-        """Where a message is answered; None if that is to be a thread and there is none (complaint 97), or if the
-        message is gone. What was refused once is not refused `again`."""
-        channel = message.channel
-        if not wants_thread(message, self._config, self._configured(message)):
-            return self._address(channel.id)
-        title = title_of(
-            message.content,
-            name=message.author.display_name,
-            files=[each.filename for each in message.attachments],
-        )
-        minutes = self._config.thread_archive_minutes
-        opened = await open_thread(message, title, client=self._client, archive_minutes=minutes)
-        if opened is None:
-            return None
-        if not opened.failure:
-            return self._address(opened.channel_id)
-        _log.warning("no thread for message %s in channel %s: %s", message.id, channel.id, opened.failure)
-        if self._config.thread_failure == "refuse":
-            line = f"-# I cannot open a thread, so I do not answer this: {opened.failure}."
-            if not again:
-                await self._teller.say(channel.id, line, key=f"thread:{message.id}", reply_to=message)
-            return None
-        if await self._once_a_day.first(channel.id, discord.utils.utcnow().toordinal()):
-            line = f"-# I cannot open a thread, so I answer here: {opened.failure}."
-            await self._teller.say(channel.id, line, key=f"thread:{message.id}")
-        return self._address(channel.id)
 
     def _place(self, message_id: int, channel_id: int) -> int:
         """Where a message is answered, as far as the client knows: in the thread that the bot opened on it."""

@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping
 import discord
 
 from kesoku.render import printable_name
+from kesoku_discord.channels import is_post
 
 QUOTED = 1000
 """Characters of what is quoted from a message that is replied to."""
 _FORWARDED = 4000
+_TITLE = 100
+"""Characters of the title of a post, as many as Discord takes."""
 _MARK = re.compile(
     r"<(?:@!?(?P<user>\d{1,20})|@&(?P<role>\d{1,20})|#(?P<channel>\d{1,20})|a?:(?P<emoji>\w{1,64}):\d{1,20}"
     r"|/(?P<command>[^:<>\n]{1,100}):\d{1,20})>"
@@ -39,7 +42,13 @@ def body(message: discord.Message, me: discord.ClientUser) -> str:
     text = said(message, me)
     parts = [harmless(text)] if text else []
     parts += _besides(message, has_text=bool(text))
-    return _quote(message, me) + ("\n".join(parts) or "(no text)")
+    return _title(message) + _quote(message, me) + ("\n".join(parts) or "(no text)")
+
+
+def _title(message: discord.Message) -> str:
+    """The title of the post that the message begins in a forum, where much is asked in titles alone."""
+    post = message.channel
+    return f"Post: {printable_name(post.name, _TITLE)}\n" if is_post(post) and message.id == post.id else ""
 
 
 def harmless(text: str) -> str:
@@ -121,15 +130,23 @@ def _besides(message: discord.Message, *, has_text: bool) -> Iterator[str]:
     if message.flags.voice:
         seconds = [each.duration for each in message.attachments if each.duration is not None]
         yield f"(voice message, {seconds[0]:.0f} s)" if seconds else "(voice message)"
-    elif message.attachments and not has_text:
-        names = ", ".join(printable_name(each.filename) for each in message.attachments)
-        yield f"(file: {names})" if len(message.attachments) == 1 else f"(files: {names})"
-    for sticker in message.stickers:
-        yield f"(sticker: {printable_name(sticker.name)})"
+    elif not has_text:
+        yield from _files(message)
+    yield from _stickers(message)
     if message.poll is not None:
         answers = "; ".join(printable_name(each.text, 100) for each in message.poll.answers)
         yield f"(poll: {printable_name(str(message.poll.question), 300)} Answers: {answers})"
     for snapshot in message.message_snapshots:
-        files = ", ".join(printable_name(each.filename) for each in snapshot.attachments)
-        held = snapshot.content or (f"(files: {files})" if files else "(no text)")
-        yield f"Forwarded message:\n{_quoted(held, _FORWARDED)}"
+        held = [snapshot.content] if snapshot.content else [*_files(snapshot)]
+        shown = "\n".join([*held, *_stickers(snapshot)]) or "(no text)"
+        yield f"Forwarded message:\n{_quoted(shown, _FORWARDED)}"
+
+
+def _files(message: discord.Message | discord.MessageSnapshot) -> Iterator[str]:
+    if names := ", ".join(printable_name(each.filename) for each in message.attachments):
+        yield f"(file: {names})" if len(message.attachments) == 1 else f"(files: {names})"
+
+
+def _stickers(message: discord.Message | discord.MessageSnapshot) -> Iterator[str]:
+    for each in message.stickers:
+        yield f"(sticker: {printable_name(each.name)})"

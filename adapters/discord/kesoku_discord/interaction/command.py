@@ -12,7 +12,7 @@ from kesoku_discord.interaction.origin import key_of, person_of, place_of
 from kesoku_discord.interaction.reply import Reply
 
 _ELSEWHERE = "The answer stands in the channel."
-_DONE = "Done."
+_DONE = "/{name} is done, and there is nothing to tell."
 
 
 def command_of(chatbot_id: str, interaction: discord.Interaction, name: str, arguments: Mapping[str, Any]) -> Command:
@@ -44,4 +44,4 @@ async def run(inbox: Inbox, command: Command, reply: Reply) -> None:
     """Hand a command in; the reply that was begun is filled even where the core says nothing."""
     records = await inbox.accept([command])
     if not reply.said:
-        await reply.try_to_say(_ELSEWHERE if records else reply.kept or _DONE)
+        await reply.try_to_say(_ELSEWHERE if records else reply.kept or _DONE.format(name=command.name))

@@ -8,6 +8,7 @@ from typing import Any
 import discord
 from discord.gateway import DiscordWebSocket
 
+from kesoku.render import counted
 from kesoku_discord.config import DiscordConfig
 from kesoku_discord.library import Client, Parser, end_leftovers
 from kesoku_discord.login import proxy_of
@@ -113,7 +114,7 @@ class Gateway(Client):
 
     async def on_ready(self) -> None:
         """A new session, and its servers are known."""
-        _log.info("connected to Discord as %s, in %d server(s)", self.user, len(self.guilds))
+        _log.info("connected to Discord as %s, in %s", self.user, counted(len(self.guilds), "server"))
         self._lanes.put(_READY, self._listener.ready)
 
     async def on_message(self, message: discord.Message) -> None:
@@ -134,6 +135,22 @@ class Gateway(Client):
         """MESSAGE_DELETE_BULK, as so many single ones."""
         for message_id in sorted(payload.message_ids):
             await self.on_raw_message_delete(_deleted(payload, message_id))
+
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        """CHANNEL_DELETE; of its threads the library tells, too."""
+        self._gone(channel.id)
+
+    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
+        """THREAD_DELETE."""
+        self._gone(payload.thread_id)
+
+    async def on_guild_remove(self, guild: discord.Guild) -> None:
+        """GUILD_DELETE, unless Discord only has trouble there."""
+        for each in (*guild.channels, *guild.threads):
+            self._gone(each.id)
+
+    def _gone(self, channel_id: int) -> None:
+        self._lanes.put(channel_id, lambda: self._listener.gone(channel_id))
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """INTERACTION_CREATE."""

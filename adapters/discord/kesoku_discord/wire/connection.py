@@ -22,6 +22,8 @@ class Timing:
     """Between the beginnings of two connections, so that a gateway that ends each one at once is not stormed."""
     patience: float = 10.0
     """A connection that comes back within this was never unwell: Discord itself asks for a new one now and then."""
+    affirm: float = 30.0
+    """How often a connection is said to be well that stays: what one refusal of the token held goes out then."""
     outage: float = 120.0
     """Without a connection for so long, it is given up; the library's own pauses grow to a quarter of an hour."""
 
@@ -54,7 +56,8 @@ class Connection:
                 if not await _within(timing.outage - timing.patience, self._made):
                     raise ConnectionError(f"no connection to Discord for {timing.outage:.0f} s")
             self.health(True, "")
-            await self._lost.wait()
+            while not await _within(timing.affirm, self._lost):
+                self.health(True, "")
 
 
 async def _within(seconds: float, event: asyncio.Event) -> bool:

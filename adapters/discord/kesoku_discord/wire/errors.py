@@ -35,6 +35,8 @@ UNREADABLE: tuple[type[Exception], ...] = (ArithmeticError, AttributeError, Look
 UNSURE: tuple[type[Exception], ...] = (discord.DiscordServerError, aiohttp.ClientError, OSError, *UNREADABLE)
 """After these nobody knows whether it was done."""
 _ADAPTER = "discord"
+_UNNAMED = {30046: 20.0}
+"""Seconds to wait where Discord names none, by the code of its answer."""
 _QUOTED = 300
 """Characters of Discord's own words."""
 _CUT_OFF = unknown("the connection was cut off")
@@ -144,4 +146,6 @@ def _wait(error: Exception) -> float | None:
     """Seconds that Discord named."""
     if isinstance(error, discord.RateLimited):
         return error.retry_after
-    return retry_after(error.response.headers) if isinstance(error, discord.HTTPException) else None
+    if not isinstance(error, discord.HTTPException):
+        return None
+    return retry_after(error.response.headers) or _UNNAMED.get(error.code)

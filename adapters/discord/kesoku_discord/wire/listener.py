@@ -32,6 +32,10 @@ class Listener(Protocol):
         """A message is gone."""
         ...
 
+    async def gone(self, channel_id: int) -> None:
+        """A channel or thread was deleted, or is in a server that the bot was removed from."""
+        ...
+
     async def interaction(self, interaction: discord.Interaction) -> None:
         """A command, a press or a completion; waits for nothing else, since Discord wants an answer within 3 s."""
         ...

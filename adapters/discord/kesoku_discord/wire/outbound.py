@@ -12,10 +12,12 @@ from discord.http import Route
 
 from kesoku.adapter import Address, DeliveryError, Outgoing, Receipt, Refused, RetryLater
 from kesoku_discord import snowflake
+from kesoku_discord.channels import is_post
 from kesoku_discord.drawing.controls import rows_of
 from kesoku_discord.wire.client import Gateway
 from kesoku_discord.wire.errors import foreign_errors
 from kesoku_discord.wire.http import Passage, rank_of
+from kesoku_discord.wire.old_edits import OldEdits
 from kesoku_discord.wire.upload import Upload, as_listed, names, upload_of
 
 _SEND, _EDIT, _TYPING, _FIND = 50.0, 20.0, 4.0, 30.0
@@ -39,10 +41,11 @@ class Outbound:
     `connecting`: seconds to wait for a bot that is just logging in.
     """
 
-    def __init__(self, *, connecting: float = _CONNECTING) -> None:
+    def __init__(self, *, connecting: float = _CONNECTING, old_edits: OldEdits | None = None) -> None:
         self._connecting = connecting
         self._client: Gateway | None = None
         self._there = asyncio.Event()
+        self._old_edits = old_edits or OldEdits()
 
     @property
     def client(self) -> Gateway | None:
@@ -57,7 +60,7 @@ class Outbound:
     async def send(self, address: Address, outgoing: Outgoing, key: str) -> Receipt:
         """Send one part. `key` is the nonce: the same one again within some minutes gives the message that is there."""
         upload = await upload_of(outgoing)
-        payload = _payload(address, outgoing, key)
+        payload = _payload(outgoing, key, beginning=self._beginning(address))
         while True:
             try:
                 return _receipt(await self._post(address, payload, upload))
@@ -71,6 +74,7 @@ class Outbound:
     async def edit(self, address: Address, platform_id: str, outgoing: Outgoing) -> None:
         """Replace the text and the controls of a message."""
         payload = {"content": outgoing.text, "components": rows_of(outgoing), "allowed_mentions": _NOBODY}
+        await self._old_edits.turn(_snowflake(address.channel_id), _snowflake(platform_id))
         await self._call(_message_route("PATCH", address, platform_id), _EDIT, json=payload)
 
     async def delete(self, address: Address, platform_id: str) -> None:
@@ -103,6 +107,11 @@ class Outbound:
                 break
             after = int(page[-1]["id"])
         return found
+
+    def _beginning(self, address: Address) -> str:
+        """The message with which a thread began, which has its id; only in a forum it can be replied to in there."""
+        thread = self._client.get_channel(_snowflake(address.channel_id)) if self._client else None
+        return "" if is_post(thread) else address.channel_id
 
     async def _history(self, address: Address, after: int) -> list[dict[str, Any]]:
         query = {"after": str(after), "limit": str(_PAGE)}
@@ -141,7 +150,8 @@ class Outbound:
         raise RetryLater(reason="the bot is not connected to Discord")
 
 
-def _payload(address: Address, outgoing: Outgoing, key: str) -> dict[str, Any]:
+def _payload(outgoing: Outgoing, key: str, *, beginning: str) -> dict[str, Any]:
+    """`beginning` is a message that stands elsewhere, and is not referred to."""
     payload: dict[str, Any] = {"nonce": key, "enforce_nonce": True, "allowed_mentions": _NOBODY}
     if outgoing.text:
         payload["content"] = outgoing.text
@@ -149,8 +159,7 @@ def _payload(address: Address, outgoing: Outgoing, key: str) -> dict[str, Any]:
         payload["components"] = rows
     if outgoing.silent:
         payload["flags"] = _SILENT
-    if outgoing.reply_to and outgoing.reply_to.isdecimal() and outgoing.reply_to != address.channel_id:
-        # A thread has the id of the message that it began with, which is not in it.
+    if outgoing.reply_to and outgoing.reply_to.isdecimal() and outgoing.reply_to != beginning:
         payload["message_reference"] = {"message_id": outgoing.reply_to, "fail_if_not_exists": False}
     return payload
 

@@ -80,7 +80,10 @@ CODES: Mapping[int, Verdict] = {
     40060: refused("this interaction is answered already"),
     40062: later("Discord is too busy with this"),
     40094: refused("this interaction cannot be answered any further"),
-    50001: refused(f"the bot cannot see this channel; give its role View Channel here ({_DOCTOR})"),
+    50001: refused(
+        "the bot cannot see this channel, or is no longer in its server; give its role View Channel here, or invite it "
+        f"again ({_DOCTOR})"
+    ),
     50003: refused("Discord does not allow this in a direct conversation"),
     50005: refused("the message is not the bot's own, so it cannot edit it"),
     50006: refused("an empty message cannot be sent"),

@@ -11,7 +11,7 @@ from kesoku.testing.discord.world.entity import Channel, Guild, Json
 from kesoku.testing.discord.world.permission import VIEW_CHANNEL, may
 from kesoku.testing.discord.world.world import World
 
-GUILDS, MEMBERS, PRESENCES, MESSAGE_CONTENT = 1 << 0, 1 << 1, 1 << 8, 1 << 15
+GUILDS, MEMBERS, MODERATION, PRESENCES, MESSAGE_CONTENT = 1 << 0, 1 << 1, 1 << 2, 1 << 8, 1 << 15
 GUILD_MESSAGES, GUILD_REACTIONS, GUILD_TYPING = 1 << 9, 1 << 10, 1 << 11
 DIRECT_MESSAGES, DIRECT_REACTIONS, DIRECT_TYPING = 1 << 12, 1 << 13, 1 << 14
 PRIVILEGED = MEMBERS | PRESENCES | MESSAGE_CONTENT
@@ -20,14 +20,20 @@ _INTENTS = {
     "MESSAGE_CREATE": (GUILD_MESSAGES, DIRECT_MESSAGES),
     "MESSAGE_UPDATE": (GUILD_MESSAGES, DIRECT_MESSAGES),
     "MESSAGE_DELETE": (GUILD_MESSAGES, DIRECT_MESSAGES),
+    "MESSAGE_DELETE_BULK": (GUILD_MESSAGES, GUILD_MESSAGES),
     "MESSAGE_REACTION_ADD": (GUILD_REACTIONS, DIRECT_REACTIONS),
     "MESSAGE_REACTION_REMOVE": (GUILD_REACTIONS, DIRECT_REACTIONS),
     "TYPING_START": (GUILD_TYPING, DIRECT_TYPING),
     "GUILD_MEMBER_ADD": (MEMBERS, MEMBERS),
     "GUILD_MEMBER_UPDATE": (MEMBERS, MEMBERS),
+    "GUILD_MEMBER_REMOVE": (MEMBERS, MEMBERS),
+    "GUILD_BAN_ADD": (MODERATION, MODERATION),
     "INTERACTION_CREATE": (0, 0),
 }
-_FOR_EVERYBODY = {"GUILD_MEMBER_ADD", "GUILD_MEMBER_UPDATE", "INTERACTION_CREATE"}
+_FOR_EVERYBODY = {
+    *("GUILD_MEMBER_ADD", "GUILD_MEMBER_UPDATE", "GUILD_MEMBER_REMOVE"),
+    *("GUILD_BAN_ADD", "INTERACTION_CREATE"),
+}
 _FOR_VIEWERS = frozenset(_INTENTS) - _FOR_EVERYBODY | {"THREAD_CREATE", "THREAD_UPDATE"}
 _HIDDEN: Json = {"content": "", "attachments": [], "embeds": [], "components": []}
 
@@ -160,7 +166,9 @@ def _shown(world: World, session: Session, name: str, data: Json) -> Json:
 def _bared(message: Json, me: str) -> Json:
     """Without its content, unless it is by the bot or mentions it."""
     told = any(each["id"] == me for each in message["mentions"])
-    return message if told or message["author"]["id"] == me else {**message, **_HIDDEN}
+    if told or message["author"]["id"] == me:
+        return message
+    return {name: value for name, value in {**message, **_HIDDEN}.items() if name != "poll"}
 
 
 def intents_of(value: Any) -> int | None:

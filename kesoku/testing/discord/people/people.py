@@ -1,35 +1,28 @@
-"""What people do on a loopback Discord: they join, write, change what they wrote, and go."""
+"""What people do on a loopback Discord besides writing: they make places, join, permit, and go."""
 
-import mimetypes
 from collections.abc import Sequence
-from typing import Any
 
+from kesoku.testing.discord.people.writing import Writing
 from kesoku.testing.discord.rest.channel import direct, start
-from kesoku.testing.discord.rest.posting import changed, edited, post, remove, tell, thread_changed
-from kesoku.testing.discord.rest.revision import reference
+from kesoku.testing.discord.rest.posting import remove_all, thread_changed
 from kesoku.testing.discord.wire import entity as wire_entity
 from kesoku.testing.discord.world import permission
 from kesoku.testing.discord.world.entity import (
-    Attachment,
     Channel,
-    Flag,
     Guild,
+    Json,
     Kind,
     Member,
     Message,
-    MessageType,
     Overwrite,
     Role,
     User,
 )
-from kesoku.testing.discord.world.mention import pinged
-from kesoku.testing.discord.world.world import World, visible
+from kesoku.testing.discord.world.world import visible
 
 
-class People:
+class People(Writing):
     """The side of the people; the server is one of these."""
-
-    world: World
 
     def guild(self, name: str) -> Guild:
         """A guild that the bot is a member of."""
@@ -72,10 +65,31 @@ class People:
             self.world.emit(name, {**wire_entity.member(member), "guild_id": str(guild.id)}, guild=guild)
         return member
 
+    def leave(self, guild: Guild, user: User) -> None:
+        """The user is no member any more."""
+        del guild.members[user.id]
+        self.world.emit("GUILD_MEMBER_REMOVE", _of(guild, user), guild=guild)
+
+    def ban(self, guild: Guild, user: User) -> None:
+        """The user is thrown out, with all that they wrote."""
+        self.leave(guild, user)
+        self.world.emit("GUILD_BAN_ADD", _of(guild, user), guild=guild)
+        for channel in self.world.of_guild(guild):
+            if theirs := [each for each in visible(channel.messages) if each.author is user]:
+                remove_all(self.world, channel, theirs)
+
     def expel(self, guild: Guild) -> None:
         """The bot is no member any more."""
         self.world.emit("GUILD_DELETE", {"id": str(guild.id)}, guild=guild)
         del guild.members[self.world.bot.id]
+
+    def outage(self, guild: Guild) -> None:
+        """Discord has trouble with a guild, and takes it away for a while."""
+        self.world.emit("GUILD_DELETE", {"id": str(guild.id), "unavailable": True}, guild=guild)
+
+    def back(self, guild: Guild) -> None:
+        """The trouble is over."""
+        self.world.emit("GUILD_CREATE", wire_entity.guild_create(self.world, guild), guild=guild)
 
     def direct(self, user: User) -> Channel:
         """The talk between the user and the bot."""
@@ -100,42 +114,13 @@ class People:
         channel.overwrites[self.world.bot.id] = Overwrite(allow=allow, deny=deny, of_member=True)
         self.world.emit("CHANNEL_UPDATE", wire_entity.channel(self.world, channel), channel=channel)
 
-    async def say(
-        self,
-        channel: Channel,
-        by: User,
-        text: str,
-        *,
-        reply_to: Message | None = None,
-        ping: bool = True,
-        attachments: Sequence[tuple[str, bytes, str]] = (),
-        voice: bool = False,
-        webhook: bool = False,
-        ago: float = 0.0,
-    ) -> Message:
-        """Somebody writes; `<@BOT>` in the text is a mention of the bot.
-
-        A reply tells the author of the answered message unless `ping` is False. Attachments are (name, bytes, type).
-        `webhook` writes it by a webhook with the name of `by`. `ago` makes it that many seconds old.
-        """
-        world, content = self.world, text.replace("<@BOT>", f"<@{self.world.bot.id}>")
-        author = world.add_user(by.name, username=by.name, webhook=True) if webhook else by
-        told = pinged(world, channel, author, content, answers=reply_to if ping else None)
-        return post(
-            world,
-            channel,
-            author,
-            ago=ago,
-            content=content,
-            type=MessageType.REPLY if reply_to else MessageType.DEFAULT,
-            flags=int(Flag.VOICE) if voice else 0,
-            attachments=[self._attachment(channel, each, voice) for each in attachments],
-            reply_to=reply_to.id if reply_to else None,
-            reference=reference(reply_to) if reply_to else None,
-            mentions=told.users,
-            mention_roles=told.roles,
-            mention_everyone=told.everyone,
-        )
+    def slow(self, channel: Channel, seconds: int) -> None:
+        """People wait so long between two messages; bots do not."""
+        channel.slowmode = seconds
+        if channel.kind.is_thread:
+            thread_changed(self.world, channel)
+        else:
+            self.world.emit("CHANNEL_UPDATE", wire_entity.channel(self.world, channel), channel=channel)
 
     def archive(self, thread: Channel, *, locked: bool = False) -> None:
         """The thread is put away; a locked one can only be opened by who may manage threads."""
@@ -143,29 +128,11 @@ class People:
         thread_changed(self.world, thread)
 
     def remove(self, channel: Channel) -> None:
-        """The channel or thread is deleted."""
-        channel.deleted = True
+        """The channel or thread is deleted, and with a channel its threads, of which nothing is told."""
+        for each in (channel, *self.world.threads_in(channel)):
+            each.deleted = True
         name = "THREAD_DELETE" if channel.kind.is_thread else "CHANNEL_DELETE"
         self.world.emit(name, wire_entity.channel(self.world, channel), channel=channel)
-
-    async def redeliver(self, message: Message) -> None:
-        """The gateway brings a message once more."""
-        tell(self.world, message)
-
-    async def edit(self, message: Message, text: str) -> None:
-        """The author changes the text."""
-        message.content = text.replace("<@BOT>", f"<@{self.world.bot.id}>")
-        message.mentions = pinged(self.world, message.channel, message.author, message.content).users
-        edited(self.world, message)
-
-    async def preview(self, message: Message, url: str = "https://example.org/") -> None:
-        """Discord adds the preview of a link: an update that changes no text."""
-        message.embeds = [*message.embeds, {"type": "link", "url": url, "title": "Example", "description": "A page."}]
-        changed(self.world, message)
-
-    async def delete(self, message: Message) -> None:
-        """Somebody deletes it."""
-        remove(self.world, message)
 
     def messages(self, channel: Channel) -> list[Message]:
         """What everybody sees in a channel, in order; without what Discord itself writes."""
@@ -179,8 +146,6 @@ class People:
         """When the bot typed there, in seconds of the server's clock."""
         return list(channel.typing)
 
-    def _attachment(self, channel: Channel, given: tuple[str, bytes, str], voice: bool) -> Attachment:
-        name, data, kind = given
-        kind = kind or mimetypes.guess_type(name)[0] or "application/octet-stream"
-        facts: dict[str, Any] = {"duration": 1.5, "waveform": "AAAA"} if voice else {}
-        return self.world.attachment(channel, name, data, kind, **facts)
+
+def _of(guild: Guild, user: User) -> Json:
+    return {"guild_id": str(guild.id), "user": wire_entity.user(user)}

@@ -4,6 +4,7 @@ from typing import Any
 
 from kesoku.testing.discord.error import Faults, Rejected, unknown
 from kesoku.testing.discord.request import NOTHING, Call, Reply, snowflake
+from kesoku.testing.discord.rest.forum import published
 from kesoku.testing.discord.rest.posting import changed, post, thread_changed
 from kesoku.testing.discord.rest.revision import reference
 from kesoku.testing.discord.wire import entity as wire_entity
@@ -63,6 +64,8 @@ class ChannelRoutes:
         world = self._world
         channel = permission.viewed(world, call.id())
         _check(call.body)
+        if channel.kind.has_posts:
+            return published(world, channel, call)
         kind = call.body.get("type", Kind.PRIVATE_THREAD)
         if channel.kind not in {Kind.TEXT, Kind.NEWS} or kind not in {Kind.PUBLIC_THREAD, Kind.PRIVATE_THREAD}:
             raise Rejected(400, 50024, "Cannot execute action on this channel type")

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from kesoku.testing.discord.error import invalid
+from kesoku.testing.discord.error import Rejected, invalid
 from kesoku.testing.discord.request import Call, Reply, snowflake
 from kesoku.testing.discord.rest.revision import message_of
 from kesoku.testing.discord.wire import message as wire_message
 from kesoku.testing.discord.world import permission
-from kesoku.testing.discord.world.entity import Message
+from kesoku.testing.discord.world.entity import Kind, Message
 from kesoku.testing.discord.world.world import World, visible
 
 _MOST, _USUAL = 100, 50
@@ -28,6 +28,8 @@ class HistoryRoutes:
     def some(self, call: Call) -> Reply:
         """GET /channels/{}/messages: the newest first."""
         channel = permission.viewed(self._world, call.id())
+        if channel.kind.has_posts or channel.kind is Kind.CATEGORY:
+            raise Rejected(400, 50024, "Cannot execute action on this channel type")
         if not permission.may(self._world, channel, permission.READ_MESSAGE_HISTORY):
             return Reply(body=[])
         chosen = _chosen(visible(channel.messages), call.seen.query)

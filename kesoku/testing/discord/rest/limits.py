@@ -1,12 +1,17 @@
-"""Rate limits: buckets of a channel, the one of the bot, and the one of names that no header tells of."""
+"""Rate limits: buckets of a channel, the one of the bot, and those that no header tells of: names and old messages."""
 
 from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from kesoku.testing.discord.world.snowflake import seconds_of
+
+_HOUR = 3600.0
 _EVERYWHERE = (50, 1.0)
 _NAMES = (2, 600.0)
+_OLD = (3, 20.0)
+"""Edits in a channel of messages older than an hour; Discord does not say how many it takes."""
 _BUCKETS = {
     "POST /channels/{}/messages": ("create", 5, 5.0),
     "PATCH /channels/{}/messages/{}": ("edit", 5, 5.0),
@@ -14,6 +19,7 @@ _BUCKETS = {
     "POST /channels/{}/typing": ("typing", 5, 5.0),
 }
 RENAME = "PATCH /channels/{}"
+EDIT = "PATCH /channels/{}/messages/{}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +95,7 @@ class Limits:
         self._windows: dict[tuple[str, str], _Window] = {}
         self._everywhere: deque[float] = deque()
         self._names: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._old: defaultdict[str, deque[float]] = defaultdict(deque)
 
     def take(self, route: str, major: str, *, renames: bool, exempt: bool) -> Standing | Excess | None:
         """Count a request; None if its route has no bucket.
@@ -116,6 +123,11 @@ class Limits:
             reset_after=after,
         )
         return standing if excess is None else Excess(seconds=excess, standing=standing)
+
+    def takes_old(self, channel: str, message_id: int) -> bool:
+        """Whether a message may be edited, counted if it is older than an hour."""
+        now = self._now()
+        return now - seconds_of(message_id) < _HOUR or _sliding(self._old[channel], *_OLD, now) is None
 
 
 def _sliding(taken: deque[float], limit: int, seconds: float, now: float) -> float | None:

@@ -91,7 +91,7 @@ class MessageRoutes:
         return NOTHING
 
     def _may_send(self, channel: Channel, body: Json, has_files: bool) -> None:
-        if channel.kind in {Kind.CATEGORY, Kind.FORUM}:
+        if channel.kind is Kind.CATEGORY or channel.kind.has_posts:
             raise Rejected(400, 50008, "Cannot send messages in a non-text channel")
         if channel.recipient is not None and not channel.recipient.accepts_direct:
             raise Rejected(403, 50007, "Cannot send messages to this user")

@@ -8,10 +8,12 @@ from kesoku.testing.discord.world.entity import Channel, Message, User
 from kesoku.testing.discord.world.world import World
 
 
-def post(world: World, channel: Channel, author: User, *, ago: float = 0.0, **facts: Any) -> Message:
-    """A new message, told to whoever may see it. `ago` makes it that many seconds older."""
+def post(
+    world: World, channel: Channel, author: User, *, ago: float = 0.0, number: int | None = None, **facts: Any
+) -> Message:
+    """A new message, told to whoever may see it. `ago` makes it that many seconds older, `number` is its id."""
     made = world.snowflakes.before(ago) if ago else world.snowflakes.next()
-    message = Message(id=made, channel=channel, author=author, **facts)
+    message = Message(id=number or made, channel=channel, author=author, **facts)
     world.messages[message.id] = message
     channel.messages.append(message)
     if ago:
@@ -50,6 +52,16 @@ def remove(world: World, message: Message) -> None:
         data["guild_id"] = str(message.channel.guild.id)
     if not message.ephemeral:
         world.emit("MESSAGE_DELETE", data, channel=message.channel)
+
+
+def remove_all(world: World, channel: Channel, messages: list[Message]) -> None:
+    """Several messages are gone at once."""
+    for each in messages:
+        each.deleted = True
+    data: dict[str, Any] = {"ids": [str(each.id) for each in messages], "channel_id": str(channel.id)}
+    if channel.guild:
+        data["guild_id"] = str(channel.guild.id)
+    world.emit("MESSAGE_DELETE_BULK", data, channel=channel)
 
 
 def thread_changed(world: World, thread: Channel) -> None:

@@ -71,7 +71,7 @@ def member(each: Member, *, with_user: bool = True) -> Json:
 
 def channel(world: World, each: Channel) -> Json:
     """A channel, a thread or a direct talk."""
-    last = str(each.messages[-1].id) if each.messages else None
+    last = _last(world, each)
     if each.kind is Kind.DIRECT:
         recipients = [user(each.recipient)] if each.recipient else []
         return {"id": str(each.id), "type": 1, "last_message_id": last, "recipients": recipients, "flags": 0}
@@ -82,10 +82,16 @@ def channel(world: World, each: Channel) -> Json:
         "name": each.name,
         "parent_id": str(each.parent.id) if each.parent else None,
         "last_message_id": last,
-        "rate_limit_per_user": 0,
+        "rate_limit_per_user": each.slowmode,
         "flags": 0,
     }
     return {**shown, **(_thread(world, each) if each.kind.is_thread else _room(each))}
+
+
+def _last(world: World, each: Channel) -> str | None:
+    """The newest message; of a forum its newest post."""
+    found = world.threads_in(each) if each.kind.has_posts else each.messages
+    return str(found[-1].id) if found else None
 
 
 def _room(each: Channel) -> Json:
@@ -93,14 +99,24 @@ def _room(each: Channel) -> Json:
         {"id": str(of), "type": int(what.of_member), "allow": str(what.allow), "deny": str(what.deny)}
         for of, what in each.overwrites.items()
     ]
-    voice = {"bitrate": 64_000, "user_limit": 0} if each.kind is Kind.VOICE else {}
-    return {"position": 0, "topic": each.topic, "nsfw": False, "permission_overwrites": overwrites, **voice}
+    more: Json = {"bitrate": 64_000, "user_limit": 0} if each.kind is Kind.VOICE else {}
+    if each.kind.has_posts:
+        more = {
+            "available_tags": [],
+            "default_reaction_emoji": None,
+            "default_sort_order": None,
+            "default_forum_layout": 0,
+            "template": "",
+        }
+    return {"position": 0, "topic": each.topic, "nsfw": False, "permission_overwrites": overwrites, **more}
 
 
 def _thread(world: World, each: Channel) -> Json:
     count = len([message for message in visible(each.messages) if not message.type.is_system])
     archived = seconds_of(each.messages[-1].id if each.messages else each.id)
+    tags: Json = {"applied_tags": []} if each.parent and each.parent.kind.has_posts else {}
     return {
+        **tags,
         "owner_id": str(each.owner.id) if each.owner else None,
         "message_count": count,
         "total_message_sent": len(each.messages),

@@ -39,6 +39,12 @@ def message(world: World, each: Message, *, deep: bool = True) -> Json:
         "type": int(each.type),
         "flags": each.flags,
     }
+    if each.poll is not None:
+        shown["poll"] = each.poll
+    if each.stickers:
+        shown["sticker_items"] = each.stickers
+    if each.snapshots:
+        shown["message_snapshots"] = each.snapshots
     if each.reactions:
         shown["reactions"] = [_reaction(world, emoji, users) for emoji, users in each.reactions.items()]
     if each.author.webhook:
@@ -55,6 +61,16 @@ def message(world: World, each: Message, *, deep: bool = True) -> Json:
         ours = str(world.application_id)
         shown |= {"interaction_metadata": each.interaction, "application_id": ours, "webhook_id": ours}
     return shown
+
+
+def snapshot(world: World, each: Message) -> Json:
+    """A message as one that forwards it holds it: what it says, and not who said it."""
+    kept = (
+        *("type", "content", "embeds", "attachments", "timestamp", "edited_timestamp", "flags"),
+        *("mentions", "mention_roles", "sticker_items", "components"),
+    )
+    shown = message(world, each, deep=False)
+    return {"message": {name: shown[name] for name in kept if name in shown}}
 
 
 def told(world: World, each: Message) -> Json:

@@ -20,6 +20,14 @@ class Kind(IntEnum):
     PUBLIC_THREAD = 11
     PRIVATE_THREAD = 12
     FORUM = 15
+    MEDIA = 16
+    FUTURE = 200
+    """One that no library knows yet."""
+
+    @property
+    def has_posts(self) -> bool:
+        """Whether it holds threads only, whose first messages have their ids, and no messages of its own."""
+        return self in {Kind.FORUM, Kind.MEDIA}
 
     @property
     def is_thread(self) -> bool:
@@ -36,6 +44,7 @@ class Flag(IntFlag):
     LOADING = 1 << 7
     SILENT = 1 << 12
     VOICE = 1 << 13
+    SNAPSHOT = 1 << 14
     COMPONENTS_V2 = 1 << 15
 
 
@@ -44,15 +53,21 @@ class MessageType(IntEnum):
 
     DEFAULT = 0
     NAME_CHANGE = 4
+    PIN = 6
+    JOIN = 7
+    BOOST = 8
     THREAD_CREATED = 18
     REPLY = 19
     COMMAND = 20
     THREAD_STARTER = 21
+    POLL_RESULT = 46
+    FUTURE = 200
+    """One that no library knows yet."""
 
     @property
     def is_system(self) -> bool:
         """Whether Discord itself writes it."""
-        return self in {MessageType.NAME_CHANGE, MessageType.THREAD_CREATED, MessageType.THREAD_STARTER}
+        return self not in {MessageType.DEFAULT, MessageType.REPLY, MessageType.COMMAND}
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -130,6 +145,8 @@ class Channel:
     locked: bool = False
     auto_archive_minutes: int = 1440
     topic: str | None = None
+    slowmode: int = 0
+    """Seconds that people wait between two messages; bots do not."""
     deleted: bool = False
 
 
@@ -168,6 +185,10 @@ class Message:
     """The users who were told of it."""
     mention_roles: list[int] = field(default_factory=list)
     mention_everyone: bool = False
+    poll: Json | None = None
+    stickers: list[Json] = field(default_factory=list)
+    snapshots: list[Json] = field(default_factory=list)
+    """What it forwards."""
     reactions: dict[str, list[int]] = field(default_factory=dict)
     """Users by emoji."""
     edits: list[str] = field(default_factory=list)

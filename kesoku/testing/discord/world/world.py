@@ -58,6 +58,10 @@ class World:
         """The threads of a guild that are not archived."""
         return [each for each in self.of_guild(guild) if each.kind.is_thread and not each.archived]
 
+    def threads_in(self, channel: Channel) -> list[Channel]:
+        """The threads of a channel, or the posts of a forum, archived ones too, in order."""
+        return [each for each in self.channels.values() if each.parent is channel and not each.deleted]
+
     def of_guild(self, guild: Guild) -> list[Channel]:
         """The channels and threads of a guild."""
         return [each for each in self.channels.values() if each.guild is guild and not each.deleted]

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.llm.gemini import GeminiConfig
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.messages.freeze import EMPTY
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.model_contract import request, user

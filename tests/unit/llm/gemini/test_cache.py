@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.llm.gemini import GeminiConfig
 from kesoku.llm.gemini.cache import Prefix, PrefixCache, prefixes_of
 from kesoku.llm.gemini.call import Call
 from kesoku.llm.gemini.client import Endpoint, borrow, give_back
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.llm.gemini.profile import profile_of
 from kesoku.llm.gemini.wire import STAND_IN
 from kesoku.messages.turn import CompiledRequest, TextBlock, Turn

@@ -8,9 +8,10 @@ from pydantic import SecretStr
 
 from kesoku.config import load
 from kesoku.errors import ConfigInvalid, ModelKeyMissing, ModelKeyRejected, ModelProjectMissing, ModelUnavailable
-from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.llm.gemini import GeminiConfig
 from kesoku.llm.gemini.client import Endpoint, borrow, give_back
 from kesoku.llm.gemini.config import endpoint_of
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.model_contract import listen, request, user
 

@@ -7,7 +7,7 @@ import pytest
 
 from kesoku.history.block import WITHHELD
 from kesoku.history.compile import compile_turns
-from kesoku.llm.gemini import GeminiModel
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.llm.offline import OfflineModel
 from kesoku.messages import make
 from kesoku.messages.content import Attachment

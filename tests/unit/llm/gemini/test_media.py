@@ -400,7 +400,7 @@ async def test_a_family_gets_what_it_takes(stage: Stage) -> None:
     assert "a.wav (audio/wav, 1,444 bytes) is not shown: this model does not take this type" in voice["text"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     start=st.sampled_from(
         [b"", PDF, image("PNG"), image("GIF"), image("TIFF"), image("JPEG"), sound(), b"BM", b"\xff\xfe"]

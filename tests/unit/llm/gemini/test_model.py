@@ -19,7 +19,8 @@ from kesoku.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
-from kesoku.llm.gemini import MANIFEST, GeminiConfig, GeminiModel
+from kesoku.llm.gemini import MANIFEST, GeminiConfig
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.messages.turn import Finish, MediaBlock, Reply, TextBlock, Turn
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import (

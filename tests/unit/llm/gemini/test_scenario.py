@@ -17,7 +17,7 @@ from kesoku.errors import (
     ModelStreamBroken,
     ModelUnavailable,
 )
-from kesoku.llm.gemini import GeminiModel
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.messages.turn import Delta, Finish, Reply, Retry, StreamItem
 from kesoku.render import duration
 from kesoku.testing.gemini import LoopbackGemini

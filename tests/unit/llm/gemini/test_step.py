@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from kesoku.errors import ModelRateLimited
-from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.llm.gemini import GeminiConfig
 from kesoku.llm.gemini.config import endpoint_of
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.llm.gemini.repair import Signatures
 from kesoku.llm.gemini.wire import STAND_IN
 from kesoku.llm.limiter import RateLimiter

@@ -9,7 +9,8 @@ import pytest
 from pydantic import SecretStr
 
 from kesoku.errors import ModelRequestRefused, ModelUnavailable
-from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.llm.gemini import GeminiConfig
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.messages.turn import Delta, Reply
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import Answer, Say

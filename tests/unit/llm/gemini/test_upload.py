@@ -16,10 +16,11 @@ from pydantic import SecretStr
 
 from kesoku.errors import ModelRequestRefused
 from kesoku.history.compile import compile_turns
-from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.llm.gemini import GeminiConfig
 from kesoku.llm.gemini.call import Call
 from kesoku.llm.gemini.client import Endpoint, borrow, give_back
 from kesoku.llm.gemini.media import MediaRoom
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.llm.gemini.profile import profile_of
 from kesoku.llm.gemini.upload import LIFE, MARGIN, Uploads
 from kesoku.llm.gemini.wire import Media

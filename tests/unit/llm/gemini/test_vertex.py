@@ -10,9 +10,10 @@ import pytest
 from google.auth.exceptions import RefreshError
 
 from kesoku.errors import ModelError, ModelLoginMissing, ModelTimeout, ModelUnavailable
-from kesoku.llm.gemini import GeminiConfig, GeminiModel
+from kesoku.llm.gemini import GeminiConfig
 from kesoku.llm.gemini.call import Call
 from kesoku.llm.gemini.failure import translate
+from kesoku.llm.gemini.model import GeminiModel
 from kesoku.testing.gemini import LoopbackGemini
 from kesoku.testing.gemini.script import Hang, Refusal
 from kesoku.testing.model_contract import listen

@@ -48,6 +48,27 @@ async def test_fifty_requests_a_second_are_enough(
     assert (await hand("GET", "/users/@me")).status_code == 200
 
 
+async def test_old_messages_are_seldom_edited_and_nobody_is_told_how_seldom(
+    server: LoopbackDiscord, band: Band, hand: Hand, clock: Clock, bot: Connect
+) -> None:
+    server.rate_limits = True
+    old, young = [await server.say(band.general, server.world.bot, "x", ago=ago) for ago in (4000, 60)]
+    path = f"/channels/{band.general.id}/messages"
+    got = [await hand("PATCH", f"{path}/{old.id}", {"content": f"{n}"}) for n in range(4)]
+    assert [each.status_code for each in got] == [200, 200, 200, 429]
+    assert (got[3].json()["code"], got[3].json().keys()) == (30046, {"code", "message"})
+    assert not {"via", "retry-after"} & set(got[3].headers)
+    assert (await hand("PATCH", f"{path}/{young.id}", {"content": "y"})).status_code == 200
+    async with bot() as client:
+        message = client.get_partial_messageable(band.general.id).get_partial_message(old.id)
+        with pytest.raises(discord.HTTPException) as refused:
+            await message.edit(content="z")
+        assert (refused.value.status, refused.value.code) == (429, 30046)
+        clock.seconds += 20
+        await message.edit(content="z")
+    assert (old.content, server.limited) == ("z", 2)
+
+
 async def test_two_names_in_ten_minutes_without_a_word_in_the_headers(
     server: LoopbackDiscord, band: Band, hand: Hand
 ) -> None:
