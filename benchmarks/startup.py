@@ -103,8 +103,8 @@ def measure(room: Path) -> Iterator[Figure]:
         limit=at_most(0.8),
         physical=python,
         meaning="From Return to the first character of a one-shot answer, with a model that answers at once.",
-        obstacle="Imports: some 760 modules stand between the command and a durable turn; half of the time that they"
-        " take is Kesoku's own 318, a fifth SQLAlchemy.",
+        obstacle="Imports: some 810 modules stand between the command and a durable turn; half of the time that they"
+        " take is Kesoku's own 330, a fifth SQLAlchemy.",
     )
     yield Figure(
         name="kesoku chat hi, to its end",

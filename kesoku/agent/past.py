@@ -1,6 +1,7 @@
 """What a turn looks back on: the latest records of its session's branch, and the summary and turns that are kept."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from kesoku.history.window import window
 from kesoku.messages.branch import Branch
@@ -13,11 +14,8 @@ def past(tx: Transaction, branch: Branch, *, n: int, records: int) -> tuple[Reco
 
     At most `records` of them stand before it. Only these are read, however long the session is (K-171).
     """
-    found = [
-        record
-        for after, last in _stretches(branch, n, records)
-        for record in _read(tx, branch.session_id, after, last, records)
-    ]
+    stretches = _stretches(branch, n, records)
+    found = chain.from_iterable(_read(tx, branch.session_id, after, last, records) for after, last in stretches)
     if branch.is_whole:
         return tuple(found)
     chosen = {record.id: record for record in (*_kept(tx, branch), *found) if record.id not in branch.forgotten}
@@ -49,7 +47,7 @@ def _places(branch: Branch, n: int) -> int:
     return sum((n if last is None else min(n, last)) - first + 1 for first, last in branch.spans if first <= n)
 
 
-def _read(tx: Transaction, session_id: str, after: int, last: int | None, records: int) -> list[Record]:
+def _read(tx: Transaction, session_id: str, after: int, last: int | None, records: int) -> Sequence[Record]:
     if last is None:
-        return list(tx.messages.past(session_id, after_n=after, limit=2 * records))
+        return tx.messages.past(session_id, after_n=after, limit=2 * records)
     return tx.messages.session(session_id, after_n=after, limit=last - after)

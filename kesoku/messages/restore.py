@@ -17,7 +17,7 @@ from kesoku.messages.freeze import freeze
 from kesoku.messages.kinds import KINDS, category_of
 from kesoku.messages.message import Message
 from kesoku.messages.record import Address, Record
-from kesoku.messages.rows import kind_of_row
+from kesoku.messages.rows import PAIRS, kind_of_row
 from kesoku.messages.source import source_from_dict
 
 _SPACE = uuid.UUID("6d3f2b0e-5f0b-5e1c-9a57-1d0c7b8c4f11")
@@ -110,7 +110,7 @@ def _kind(row: Mapping[str, Any], envelope: Mapping[str, Any]) -> tuple[str, str
         return cls.kind, derived[1] if derived else "relay"
     found = kind_of_row(row)
     if named or found is None:
-        roles = f"no class has this role and type, {row.get('role')!r} and {row.get('type')!r}"
+        roles = f"no class has this role and type, {row.get('role')!r} and {row.get('type')!r}; there are {PAIRS}"
         why = f"the kind {named!r} is unknown" if named else roles
         raise _ambiguous(row, why)
     return found

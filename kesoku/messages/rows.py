@@ -6,6 +6,8 @@ from typing import Any
 from kesoku.messages import phrase
 from kesoku.messages.enums import INBOUND_STATUSES
 
+PAIRS = "user text, assistant text, assistant thought, tool tool_call, tool tool_result and system text"
+"""The roles and types that such a row may have, for people."""
 _NOTE_STARTS = {phrase.ALERT: "job", phrase.EMPTY: "nudge"}
 
 

@@ -138,9 +138,9 @@ class SqlLeaseStore:
         return None if seq is None else self._messages.at(seq)
 
     def _next(self, serving: Serving) -> int | None:
-        oldest = NEAR.rows(self._link, serving, prompts=1)
-        if not oldest or oldest[0][0] is not None:
-            return int(oldest[0][0]) if oldest else None
+        oldest = [seq for (seq,) in NEAR.rows(self._link, serving, prompts=1)]
+        if None not in oldest:  # mostly nothing waits, or the very oldest may run
+            return min(oldest, default=None)
         for prompts, sessions in _SEARCHES:
             if not (near := NEAR.rows(self._link, serving, prompts=prompts)):
                 break

@@ -130,6 +130,13 @@ class TurnContract:
             assert await next_of(store, who) == other
         assert await next_of(store, serving(HERE)) is None
 
+    async def test_of_several_addresses_the_oldest_comes_first_behind_a_busy_session_too(self, store: Store) -> None:
+        (busy,) = await store.write(add(prompt()))
+        (free,) = await store.write(add(prompt(), session="s3"))
+        await store.write(add(prompt(at=THERE), session="s2"))
+        await take(store, busy)
+        assert await next_of(store, serving(HERE, THERE)) == free
+
     async def test_injected_prompts_start_nothing(self, store: Store) -> None:
         # C-42
         _, steered = await store.write(add(prompt(mode="inject"), prompt(mode="steer")))

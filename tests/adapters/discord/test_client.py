@@ -219,9 +219,11 @@ async def test_a_connection_that_stays_away_is_said_and_given_up(
 
 async def test_a_connection_that_comes_back_late_is_well_again(server: LoopbackDiscord) -> None:
     async with connected(server, timing=replace(QUICK, identify=0.1, patience=0.02)) as bot:
+        await holds(lambda: bot.heard.health and bot.heard.health[-1][0], "well")
+        bot.heard.health.clear()
         await server.invalid()
-        await holds(lambda: len(bot.heard.health) == 3, "well again")
-        assert [healthy for healthy, _ in bot.heard.health] == [True, False, True]
+        await holds(lambda: len(bot.heard.health) == 2, "well again")
+        assert [healthy for healthy, _ in bot.heard.health] == [False, True]
 
 
 async def ending(bot: Bot) -> LoginNeeded:
