@@ -22,7 +22,7 @@ CHECKS = {
     "lint": [str(BIN / "ruff"), "check", "."],
     "types": [str(BIN / "mypy")],
     "floors": [str(BIN / "lint-imports")],
-    "tests": [*PYTEST, "--cov", "--cov-report=term:skip-covered", "--cov-fail-under=90"],
+    "tests": [*PYTEST, "--cov", "--cov-report=", "--cov-fail-under=90"],
 }
 
 

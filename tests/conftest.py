@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from .forkserver import ForkServer
+from .measured import Measured
 from .patient import PatientLoop
 
 # No deadline: a slow machine is no failure. The same examples each time: a change that breaks nothing passes. For a
@@ -28,8 +29,32 @@ WHOLE_PROGRAMS = [
 ]
 """Whole programs at work, most of them in processes of their own, which the tracer does not follow anyway."""
 
+REACHED_ELSEWHERE = [
+    Path(__file__).parent / name
+    for name in (
+        *(f"adapters/discord/test_{name}.py" for name in ("contract", "gate", "said", "who_may", "written")),
+        *(f"spec/test_{name}.py" for name in ("lifecycle", "trajectories", "visibility")),
+        *(f"stores/test_{name}.py" for name in ("cache", "group", "hooks", "plans", "scrub")),
+        *("unit/adapter/test_contract.py", "unit/agent/test_over_the_wire.py", "unit/config/test_example.py"),
+        *("unit/commands/test_any_talk.py", "unit/commands/test_masked.py", "unit/exchange/test_rest.py"),
+        *(f"unit/docs/test_{name}.py" for name in ("bot", "letterbox", "pages")),
+        *(f"unit/gateway/test_{name}.py" for name in ("claim", "crash", "intake", "recovery", "subscription", "turn")),
+        *(f"unit/llm/gemini/test_{name}.py" for name in ("history", "scenario", "vertex")),
+        *("unit/llm/test_contract.py", "unit/llm/test_limiter.py", "unit/test_reference.py"),
+    )
+]
+"""Tests that take the longest and reach, but for a few lines, only what the others reach."""
+
+UNMEASURED = [*WHOLE_PROGRAMS, *REACHED_ELSEWHERE]
+
 KIT = Path(__file__).parent / "unit" / "testing"
 """Tests of `kesoku.testing`."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where coverage is measured, only tests pay for it."""
+    if config.pluginmanager.hasplugin("_cov"):
+        config.pluginmanager.register(Measured())
 
 
 @pytest.hookimpl(wrapper=True)
@@ -49,13 +74,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The coverage figure says what tests of one part reach. What random examples or whole programs happen to reach
     is left out: so the figure stays the same from run to run, and they do not pay for the tracer, which makes them
     twice as slow. Other long walks are marked so where they stand."""
-    whole = {path: any(path.is_relative_to(each) for each in WHOLE_PROGRAMS) for path in {item.path for item in items}}
+    paths = {item.path for item in items}
+    unmeasured, whole = (
+        {path for path in paths if any(path.is_relative_to(each) for each in several)}
+        for several in (UNMEASURED, WHOLE_PROGRAMS)
+    )
     for item in items:
         is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-        is_whole = whole[item.path]
-        if is_random or is_whole or _is_of_the_kit(item):
+        if is_random or item.path in unmeasured or _is_of_the_kit(item):
             item.add_marker(pytest.mark.no_cover)
-        if is_whole and not item.get_closest_marker("timeout"):
+        if item.path in whole and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(300))  # many processes on a loaded machine
 
 

@@ -40,5 +40,11 @@ def _options(parser: argparse.ArgumentParser) -> str:
             continue
         value = f" {each.metavar or each.dest.upper()}" if each.nargs is None else ""
         names = codes(name + value for name in each.option_strings)
-        rows.append((names if each.option_strings else code(f"[{each.dest} ...]"), each.help))
+        rows.append((names if each.option_strings else code(_positional(each)), each.help))
     return table("argument", "meaning", rows=rows)
+
+
+def _positional(action: argparse.Action) -> str:
+    """How often it may stand there, as usage lines say it."""
+    name = action.metavar or action.dest
+    return {"*": f"[{name} ...]", "+": f"{name} [{name} ...]", "?": f"[{name}]"}.get(str(action.nargs), str(name))

@@ -104,7 +104,7 @@ class Throttle:
 
     REMEMBERED = 10_000
 
-    def __init__(self, clock: Clock, *, limit: int = 30, window: float = 60) -> None:
+    def __init__(self, clock: Clock, *, limit: int, window: float = 60) -> None:
         self._clock, self._limit, self._window = clock, limit, window
         self._counts: OrderedDict[str, tuple[float, int]] = OrderedDict()
 

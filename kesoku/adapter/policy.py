@@ -9,6 +9,8 @@ class IntakePolicy:
 
     file_bytes: int = 50_000_000
     """Size of one file that is kept; an adapter may ask for less."""
+    per_person_per_minute: int = 30
+    """Commands, presses and answers to questions that are taken from one person; messages are the gateway's."""
     timezone: str = "UTC"
     """IANA name of the zone in which headers tell the time (N-13)."""
     timezone_label: str = ""

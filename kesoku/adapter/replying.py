@@ -28,7 +28,7 @@ class Replying:
     def __init__(self, *, chatbot_id: str, core: Core, door: Door, answers: object) -> None:
         self._chatbot_id, self._door = chatbot_id, door
         self._gateway, self._clock, self._seconds = core.gateway, core.clock, core.delivery.send_timeout
-        self._throttle = Throttle(core.clock)
+        self._throttle = Throttle(core.clock, limit=core.intake.per_person_per_minute)
         self._answers = answers if isinstance(answers, Answers) else None
 
     async def say(self, event: Event, text: str, *, keys: Collection[str] = (), private: bool = False) -> list[Record]:

@@ -46,7 +46,8 @@ async def supervise(
         except Exception as error:  # noqa: BLE001  whatever a platform's library raises
             failures = 1 if clock.monotonic() - started >= STEADY else failures + 1
             wait = backoff(failures, first=first, longest=longest)
-            _log.warning("an adapter failed and starts again in %.1f s", wait, exc_info=error)
+            shown = None if isinstance(error, ConnectionError) else error  # a line that fails is no fault of the code
+            _log.warning("an adapter failed and starts again in %.1f s: %s", wait, error, exc_info=shown)
             health.report(False, f"{type(error).__name__}: {error}"[:500])
             await clock.sleep(wait)
         else:

@@ -37,7 +37,10 @@ def flood_bounds(config: Config) -> FloodBounds:
 def intake_policy(config: Config) -> IntakePolicy:
     """How messages of people are taken in."""
     return IntakePolicy(
-        file_bytes=config.limits.file_bytes, timezone=config.timezone, timezone_label=config.timezone_label
+        file_bytes=config.limits.file_bytes,
+        per_person_per_minute=config.limits.per_person_per_minute,
+        timezone=config.timezone,
+        timezone_label=config.timezone_label,
     )
 
 

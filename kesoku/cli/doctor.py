@@ -65,7 +65,7 @@ def _config(options: argparse.Namespace) -> tuple[Loaded | None, list[Finding]]:
     # What only warns at start is an error here (N-16).
     odd = [_error("config", str(each), "correct or remove it") for each in loaded.warnings]
     where = str(loaded.path) if loaded.path else "no file; the defaults hold"
-    return loaded, [*odd, _ok("config", where)]
+    return loaded, odd or [_ok("config", where)]
 
 
 async def _database(config: Config) -> tuple[list[Finding], frozenset[str]]:

@@ -204,7 +204,7 @@ def _channel(given: str) -> str:
 
 def _doctor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--offline", action="store_true", help="do not ask the models over the network")
-    parser.add_argument("--json", action="store_true", help="findings as JSON")
+    parser.add_argument("--json", action="store_true", help="one finding as JSON a line")
 
 
 def _announce(parser: argparse.ArgumentParser) -> None:

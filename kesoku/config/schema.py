@@ -81,7 +81,7 @@ class LimitsTable(Table):
     """Bounds against floods and bills. Beyond them the person is told; nothing is dropped in silence."""
 
     per_person_per_minute: int = Field(default=30, ge=1)
-    """Messages of one person in a minute."""
+    """Messages of one person in a minute, and as many commands and presses of buttons."""
     per_channel_per_minute: int = Field(default=60, ge=1)
     """Messages of one channel in a minute."""
     queued_per_channel: int = Field(default=20, ge=1)

@@ -83,6 +83,9 @@ def test_without_a_server_chat_answers_and_run_delivers_later(remote: RemoteBot)
     done = remote.home.run("chat", "--session", "room:kitchen", "what is 6 * 7?")
     assert "kesoku run` will deliver it" in done.stderr
     assert "42" in done.stdout
+    told = remote.home.run("chat", "--session", "room:kitchen", "/queue")  # no prompt, and it ends all the same
+    assert told.returncode == 0
+    assert (told.stdout + told.stderr).count("nothing waits here") == 1
     assert remote.platform.texts("kitchen") == []
     run = remote.home.start("run")
     assert len(remote.shows("kitchen", "42")) == 1

@@ -59,6 +59,7 @@ class CliAdapter:
             author=config.author,
             in_order=config.output == "json",
             tell=self._tell,
+            show=self._show_once,
         )
         self._ready.set()
         try:
@@ -88,12 +89,17 @@ class CliAdapter:
             person.check()
 
     def _saw(self, record: Record) -> None:
-        front = self._shows()
         happened = self._sitting.saw(record)
-        if self._comes_from_elsewhere(record) and record.id not in self._seen:
-            self._seen.add(record.id)
-            show(scene_of(record), front, thoughts=self._config.thoughts)
+        self._show_once(record)
         self._tell(happened)
+
+    def _show_once(self, record: Record) -> bool:
+        """Show what nobody else shows here; whether it was shown now."""
+        if not self._comes_from_elsewhere(record) or record.id in self._seen:
+            return False
+        self._seen.add(record.id)
+        show(scene_of(record), self._shows(), thoughts=self._config.thoughts)
+        return True
 
     def _tell(self, happened: Sequence[str]) -> None:
         """Show where turns began and ended."""

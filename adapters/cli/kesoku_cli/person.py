@@ -32,13 +32,15 @@ class Person:
         author: str,
         in_order: bool,
         tell: Callable[[Sequence[str]], None],
+        show: Callable[[Record], bool],
     ) -> None:
         """`in_order`: each message waits for the answer to the one before, as a program expects that pipes many.
 
-        `tell` hears what the sitting makes of what was asked.
+        `tell` hears what the sitting makes of what was asked. `show` shows what was said in its place, where nobody else
+        shows it here, and says whether it did.
         """
         self._inbox, self._front, self._sitting, self._target = inbox, front, sitting, target
-        self._tell = tell
+        self._tell, self._show = tell, show
         self._principal = Principal(user_id=LOCAL, display_name=author)
         self._in_order = in_order
         self._files = PendingFiles(inbox, target)
@@ -136,11 +138,11 @@ class Person:
         )
         self._storing = asyncio.ensure_future(self._inbox.accept([prompt]))
         for record in await asyncio.shield(self._storing):
-            refused = _is_refusal(record, text)
+            refused, is_shown = _is_refusal(record, text), self._show(record)
             self._tell(self._sitting.asked(record, refused=refused))
             if refused:
                 self._files.put_back(files)
-            if refused and record.status is MessageStatus.DELIVERED:
+            if refused and not is_shown and record.status is MessageStatus.DELIVERED:
                 # The core says it once a minute; here every message gets its answer.
                 self._front.notice(record.message.rendered)
         self._storing = None

@@ -14,7 +14,7 @@ _REMEMBERED = 1000
 
 
 class Sitting:
-    """Follows the records of one channel. `posted_is_out`: somebody else delivers, so a stored answer is enough."""
+    """Follows the records of one channel. `posted_is_out`: somebody else delivers, so what is stored is enough."""
 
     def __init__(self, *, posted_is_out: bool) -> None:
         self._posted_is_out = posted_is_out
@@ -48,9 +48,10 @@ class Sitting:
         answered. A quick turn does both at once."""
         if record.kind == "user_prompt":
             return self._prompt(record)
-        if record.kind == "answer" and (self._posted_is_out or record.status in _OUT):
+        is_out = self._posted_is_out or record.status in _OUT
+        if record.kind == "answer" and is_out:
             return self._answer(record)
-        if record.status in _OUT:
+        if is_out:
             self._open.discard(record.id)
         return ()
 

@@ -82,9 +82,9 @@ class DiscordConfig(AdapterConfig):
     api_base_url: Annotated[str, _address(("http", "https"), "https://discord.com/api/v10")] = (
         "https://discord.com/api/v10"
     )
-    """Where the REST interface is, version included."""
+    """Where the REST interface is, version included; where that lacks and nothing is found, `/api/v10` is added."""
     gateway_url: Annotated[str, _address(("ws", "wss"), "wss://gateway.discord.gg")] = "wss://gateway.discord.gg"
-    """Where the gateway is; another one than Discord's own is also resumed here."""
+    """Where the gateway is; another one than Discord's own is also resumed here, or at what it names on this host."""
 
     def channel(self, channel_id: str, parent_id: str | None = None) -> ChannelConfig | None:
         """What is configured for a channel, or for the one that its thread belongs to."""

@@ -10,7 +10,7 @@ import httpx
 
 from kesoku.adapter import Finding, LoginNeeded, Severity
 from kesoku_discord.config import DiscordConfig
-from kesoku_discord.login import proxy_of, shown, token_of
+from kesoku_discord.login import completed, proxy_of, shown, token_of
 from kesoku_discord.permissions import effective, invite, missing, needed, optional, whole, wished
 from kesoku_discord.wire.verdict import INTENT, NEW_TOKEN, verdict_of
 
@@ -24,6 +24,7 @@ _CONTENT = 1 << 18 | 1 << 19
 _AGENT = "DiscordBot (https://discord.com, 10)"
 _THREADS, _FORUMS = frozenset({10, 11, 12}), frozenset({15, 16})
 _UNSEEN = 50001
+_ME = "/users/@me"
 _API, _GATEWAY = (DiscordConfig.model_fields[name].default for name in ("api_base_url", "gateway_url"))
 
 
@@ -101,7 +102,7 @@ class _Examination:
     async def run(self, client: httpx.AsyncClient) -> None:
         """Ask and note down. Raises _Unwell where nothing more can be asked, and httpx's errors."""
         self._way()
-        me = await self._must(client, "/users/@me")
+        me = await self._me(client)
         application = await self._must(client, "/applications/@me")
         self.good(f"logged in as {me['username']} ({me['id']})")
         if not int(application.get("flags", 0)) & _CONTENT:
@@ -171,6 +172,18 @@ class _Examination:
         overwrites = above.get("permission_overwrites", ())
         posts = above["type"] in _FORUMS
         return effective(guild, member_id=me, held=member["roles"], overwrites=overwrites, posts=posts)
+
+    async def _me(self, client: httpx.AsyncClient) -> Any:
+        """The bot itself; where the address lacks its end, it is asked for below the whole one, as the bot does."""
+        answer = await self._ask(client, _ME)
+        if not isinstance(answer, _Refusal):
+            return answer
+        if answer.status == httpx.codes.NOT_FOUND and (whole := completed(self.config.api_base_url)):
+            client.base_url = httpx.URL(whole)
+            answer = await self._ask(client, _ME)
+        if isinstance(answer, _Refusal) and answer.status == httpx.codes.NOT_FOUND:
+            raise _Unwell(f"what answers at {shown(self.config.api_base_url)} is not Discord", "check api_base_url")
+        return await self._must(client, _ME)
 
     async def _must(self, client: httpx.AsyncClient, path: str) -> Any:
         answer = await self._ask(client, path)

@@ -20,13 +20,22 @@ Parser = Callable[[Any], None]
 class State(ConnectionState[C]):
     """The library's state of a connection, which cannot go on with a session that never was.
 
-    The library resumes whatever has broken off, also before a session had begun, and would do so for ever.
+    The library resumes whatever has broken off, also before a session had begun, and would do so for ever. And it notes
+    the time of a heartbeat after that went out: an answer that is there before looks as late as the last one is old.
     """
 
     def _update_references(self, ws: DiscordWebSocket) -> None:
         super()._update_references(ws)
         if ws.session_id is None:
             ws.resume = ws.identify  # type: ignore[method-assign]
+        send = ws.send_heartbeat
+
+        async def timed(data: Any) -> None:
+            if beating := ws._keep_alive:  # noqa: SLF001
+                beating.beat()
+            await send(data)
+
+        ws.send_heartbeat = timed  # type: ignore[method-assign]
 
 
 class Client(discord.Client):

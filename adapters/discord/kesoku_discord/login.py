@@ -1,11 +1,15 @@
-"""What a bot needs to get in: its token, and the proxy on the way. Pure but for the environment."""
+"""What a bot needs to get in: its token, the address and the proxy on the way. Pure but for the environment."""
 
 import os
+import re
 import urllib.request
 from urllib.parse import urlsplit
 
 from kesoku.adapter import LoginNeeded
 from kesoku_discord.config import TOKEN_VARIABLE, DiscordConfig
+
+_API, _VERSION = "/api", "/v10"
+"""What the path of the REST interface ends with."""
 
 
 def token_of(config: DiscordConfig) -> str:
@@ -29,6 +33,14 @@ def proxy_of(config: DiscordConfig) -> str | None:
         return None
     found = named.get(address.scheme) or named.get("all")
     return found if found and urlsplit(found).scheme in {"http", "https"} else None
+
+
+def completed(base: str) -> str | None:
+    """An address of the REST interface with the end that it lacks, `/api` and the version; None if it has a version."""
+    path = urlsplit(base).path
+    if re.search(r"/v\d+$", path):
+        return None
+    return base + (_VERSION if path.endswith(_API) else _API + _VERSION)
 
 
 def shown(address: str) -> str:

@@ -47,6 +47,7 @@ async def test_the_files_of_a_message_that_was_not_taken_go_along_with_the_next(
         author="Ada",
         in_order=False,
         tell=lambda happened: None,
+        show=lambda _: False,
     )
     (tmp_path / "a.txt").touch()
     await person._say("one")

@@ -83,6 +83,7 @@ async def test_leaving_before_the_answer_is_an_interruption(
         author="Ada",
         in_order=False,
         tell=lambda happened: None,
+        show=lambda _: False,
     )
     for text in asked:
         if text == "typed":

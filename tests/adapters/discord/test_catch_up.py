@@ -22,6 +22,7 @@ from .message_stage import Stage, alone, stage, texts
 from .wire_stage import holds
 
 HISTORY = "GET /channels/{}/messages"
+OPEN = "POST /users/@me/channels"
 MEMBER = "GET /guilds/{}/members/{}"
 
 
@@ -81,6 +82,42 @@ async def test_threads_and_direct_chats_are_read_too(tmp_path: Path) -> None:
         await on.server.say(on.server.direct(on.ada), on.ada, "directly")
         async with on.running():
             assert sorted(texts(await on.prompts(3))) == ["directly", "first", "in a thread"]
+
+
+async def test_the_chat_with_whom_the_config_names_is_read_from_its_first_message_on(tmp_path: Path) -> None:
+    """Discord lists no direct chat to a bot: each is opened, once over restarts."""
+    async with stage(tmp_path) as on:
+        who: dict[str, Any] = {"admins": [f"user:{on.ada.id}"], "allow": [f"user:{on.ada.id}", f"guild:{on.guild.id}"]}
+        async with on.running(**who) as bot:
+            await on.server.say(on.room, on.eve, "hello all")
+            await on.settled(bot, 1)
+        await on.server.say(on.server.direct(on.ada), on.ada, "the first ever")
+        async with on.running(**who):
+            assert texts(await on.prompts(1)) == ["the first ever"]
+        assert len(on.server.asked(OPEN)) == 1
+
+
+@pytest.mark.parametrize(("fault", "times"), [(Refusal(403, 50001, "Missing Access"), 1), (Broken(503), 2)])
+async def test_a_chat_that_is_refused_is_not_opened_again(tmp_path: Path, fault: Refusal | Broken, times: int) -> None:
+    """Trouble of Discord's own is no refusal."""
+    async with stage(tmp_path) as on:
+        on.server.script(fault, on=OPEN)
+        for _ in range(3):
+            async with on.running(admins=[f"user:{on.ada.id}"]):
+                pass
+        assert len(on.server.asked(OPEN)) == times
+
+
+async def test_the_chat_with_a_stranger_who_is_let_in_later_is_read(tmp_path: Path) -> None:
+    """What was refused is not answered; what was written after an admin let them in, is."""
+    async with stage(tmp_path) as on:
+        async with on.running() as bot:
+            await on.server.say(on.server.direct(on.eve), on.eve, "hello")
+            await on.settled(bot, 1)
+        on.access = replace(on.access, allow=(*on.access.allow, f"user:{on.eve.id}"))
+        await on.server.say(on.server.direct(on.eve), on.eve, "here I am")
+        async with on.running():
+            assert texts(await on.prompts(1)) == ["here I am"]
 
 
 async def test_what_is_too_old_is_counted_in_one_line(tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ async def test_a_connection_that_stays_away_is_said_and_given_up(
         await bot.task
     assert [healthy for healthy, _ in bot.heard.health] == [False]
     assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []
-    assert "the connection is lost (ClientConnectorError)" in caplog.text
+    assert "there is no connection: Discord cannot be reached" in caplog.text
 
 
 async def test_a_connection_that_comes_back_late_is_well_again(server: LoopbackDiscord) -> None:
@@ -254,8 +254,30 @@ async def test_a_missing_intent_needs_clicks(server: LoopbackDiscord) -> None:
 async def test_a_server_in_trouble_needs_no_login(server: LoopbackDiscord) -> None:
     server.script(Broken(503), on="GET /users/@me")
     bot = await started(configured(server))
-    with pytest.raises(discord.DiscordServerError):
+    with pytest.raises(ConnectionError, match=r"Discord had trouble of its own \(Discord said 503"):
         await asyncio.wait_for(bot.task, SECONDS)
+
+
+async def test_an_address_where_discord_is_not_is_named(server: LoopbackDiscord) -> None:
+    bot = await started(configured(server, api_base_url=server.api_base_url.replace("v10", "v9")))
+    with pytest.raises(ConnectionError, match="api/v9 is not Discord; check api_base_url"):
+        await asyncio.wait_for(bot.task, SECONDS)
+
+
+@pytest.mark.parametrize("lacking", ["/v10", "/api/v10"])
+async def test_an_address_without_its_end_is_completed(server: LoopbackDiscord, lacking: str) -> None:
+    async with connected(server, api_base_url=server.api_base_url.removesuffix(lacking)) as bot:
+        assert bot.client.http.base == server.api_base_url
+
+
+async def test_a_new_session_begins_where_the_config_says(server: LoopbackDiscord) -> None:
+    """The other one does not know the session."""
+    async with LoopbackDiscord() as other:
+        at, server.gateway_url = configured(server).gateway_url, other.gateway_url
+        async with connected(server, gateway_url=at) as bot:
+            await server.drop(4000)
+            await bot.heard.has("ready", "ready")
+            assert (server.identifies, other.identifies) == (2, 0)
 
 
 async def test_cancelling_closes_quickly_and_leaves_nothing(server: LoopbackDiscord, room: Channel, ada: User) -> None:

@@ -67,6 +67,17 @@ async def test_a_token_that_is_refused(server: LoopbackDiscord) -> None:
     assert "Reset Token" in finding.fix
 
 
+async def test_an_address_without_its_end_is_completed(server: LoopbackDiscord) -> None:
+    config = configured(server, api_base_url=server.api_base_url.removesuffix("/v10"))
+    assert not [each for each in await told(config) if "login" in each.text]
+
+
+async def test_an_address_where_discord_is_not_is_named(server: LoopbackDiscord) -> None:
+    (finding,) = bad(await told(configured(server, api_base_url=server.api_base_url.replace("v10", "v9"))))
+    assert "/api/v9 is not Discord" in finding.text
+    assert finding.fix == "check api_base_url"
+
+
 async def test_an_intent_that_is_off(server: LoopbackDiscord) -> None:
     server.guild("Band")
     server.disallow_intents()

@@ -7,12 +7,13 @@ from contextlib import asynccontextmanager
 import pytest
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
+from yarl import URL
 
 from kesoku.adapter import LoginNeeded, RetryLater
 from kesoku.testing.clock import VirtualClock
 from kesoku.testing.discord import Limited, LoopbackDiscord
 from kesoku_discord.config import DiscordConfig
-from kesoku_discord.login import proxy_of, shown, token_of
+from kesoku_discord.login import completed, proxy_of, shown, token_of
 from kesoku_discord.wire.http import Http, rank_of
 from kesoku_discord.wire.limiter import MOST, WINDOW, Limiter, Rank
 
@@ -181,3 +182,36 @@ def test_what_is_no_token_is_said_at_once(given: str, monkeypatch: pytest.Monkey
     with pytest.raises(LoginNeeded, match="DISCORD_TOKEN") as caught:
         token_of(DiscordConfig())
     assert not given.strip() or given not in str(caught.value)
+
+
+async def test_a_gateway_is_followed_to_another_port_but_to_no_other_host() -> None:
+    """Discord says where to resume, and a relay hands that on as it is."""
+    async with paced() as (server, http, _clock), LoopbackDiscord() as other:
+        for named, port in (
+            (other.gateway_url, other.gateway_url),
+            ("wss://gateway.discord.invalid", server.gateway_url),
+        ):
+            socket = await http.ws_connect(f"{named}?v=10")
+            assert socket.get_extra_info("peername")[1] == URL(port).port
+
+
+async def test_where_nothing_answers_it_is_not_resumed_again() -> None:
+    async with paced() as (_server, http, _clock):
+        nowhere = "ws://127.0.0.1:9/gw?v=10"
+        with pytest.raises(OSError, match="Cannot connect"):
+            await http.ws_connect(nowhere)
+        assert (await http.ws_connect(nowhere)).closed is False
+
+
+@pytest.mark.parametrize(
+    ("given", "whole"),
+    [
+        ("https://discord.com", "https://discord.com/api/v10"),
+        ("https://discord.com/api", "https://discord.com/api/v10"),
+        ("https://discord.com/relay", "https://discord.com/relay/api/v10"),
+        ("https://discord.com/api/v10", None),
+        ("https://discord.com/api/v9", None),
+    ],
+)
+def test_what_an_address_lacks(given: str, whole: str | None) -> None:
+    assert completed(given) == whole

@@ -18,6 +18,7 @@ from kesoku.testing.memory import MemoryStore
 from .interaction_stage import Commands, Stage, product, stage
 from .wire_stage import holds
 
+FILL = "PATCH /webhooks/{}/{}/messages/@original"
 CALLBACK = "POST /interactions/{}/{}/callback"
 SYNC = "PUT /applications/{}/commands"
 PIN = CommandSpec(
@@ -212,6 +213,7 @@ async def test_what_discord_takes_no_answer_to_is_answered_in_the_channel(tmp_pa
         on.server.script(Refusal(404, code, "Unknown interaction"), on=CALLBACK)
         await on.server.command("ping", {}, by=on.ada, at=on.room)
         await on.shown("ping {}")
+        assert bool(on.server.asked(FILL)) is (code != 10062)
 
 
 async def test_an_acknowledgement_whose_answer_was_lost_is_filled_all_the_same(tmp_path: Path) -> None:

@@ -67,6 +67,8 @@ async def test_a_session_that_never_was_is_not_resumed() -> None:
 
         async def resume(self) -> None: ...
 
+        async def send_heartbeat(self, data: object) -> None: ...
+
     async with LoopbackDiscord() as server:
         heard = Heard()
         state = Gateway(configured(server), heard, heard.report)._connection
@@ -76,6 +78,32 @@ async def test_a_session_that_never_was_is_not_resumed() -> None:
             state._update_references(each)  # type: ignore[arg-type]
         assert (fresh.resume == fresh.identify, begun.resume == begun.identify) == (True, False)
         assert "_update_references" in inspect.getsource(discord.gateway.DiscordWebSocket.from_client)
+
+
+async def test_the_time_of_a_heartbeat_is_noted_before_it_goes_out() -> None:
+    """Else the library complains of an answer that came at once: it takes it for one to the last heartbeat."""
+    said: list[object] = []
+
+    class Heart:
+        def beat(self) -> None:
+            said.append("noted")
+
+    class Socket:
+        session_id = "s"
+        _keep_alive: Heart | None = None
+
+        async def send_heartbeat(self, data: object) -> None:
+            said.append(data)
+
+    async with LoopbackDiscord() as server:
+        heard = Heard()
+        socket = Socket()
+        Gateway(configured(server), heard, heard.report)._connection._update_references(socket)  # type: ignore[arg-type]
+        await socket.send_heartbeat(1)
+        socket._keep_alive = Heart()
+        await socket.send_heartbeat(2)
+        assert said == [1, "noted", 2]
+        assert "self.ws.send_heartbeat(" in inspect.getsource(KeepAliveHandler.run)
 
 
 async def test_a_limit_over_all_routes_can_be_ended() -> None:

@@ -100,3 +100,17 @@ async def test_an_odd_event_does_not_end_the_bot(tmp_path: Path) -> None:
         assert texts(await on.prompts(3)) == ["before", "(poll: Tea? Answers: yes)", "after"]
         assert on.server.identifies == 1
         assert bot.adapter.readies == 1
+
+
+async def test_an_update_without_an_author_is_no_edit_and_no_fault(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Discord has told of previews in this way (complaint 110)."""
+    async with stage(tmp_path) as on, on.running() as bot:
+        asked = await on.server.say(on.room, on.ada, "<@BOT> see https://example.org")
+        await on.prompts(1)
+        tell(on, "MESSAGE_UPDATE", {"id": str(asked.id), "channel_id": str(on.room.id), "embeds": [{"type": "link"}]})
+        await on.server.say(on.room, on.ada, "<@BOT> and this")
+        await on.settled(bot, 2)
+        assert texts(await on.prompts(2)) == ["see https://example.org", "and this"]
+    assert "left out" not in caplog.text

@@ -91,3 +91,16 @@ async def test_it_ends_when_it_is_cancelled_or_when_the_adapter_returns(clock: V
     health = Health("x")
     assert await supervise(adapter, None, clock=clock, health=health) is Ending.LOGIN_NEEDED  # type: ignore[arg-type]
     assert health.healthy is False
+
+
+async def test_a_line_that_fails_is_told_in_one_line(clock: VirtualClock, caplog: pytest.LogCaptureFixture) -> None:
+    """A fault of the code is told with where it was."""
+    for error, traced in ((ConnectionError("the platform is away"), False), (LookupError("a bug"), True)):
+        caplog.clear()
+        adapter: Any = Scripted(clock, (0.0, error), (0.0, None))
+        task = asyncio.create_task(supervise(adapter, None, clock=clock, health=Health("x")))  # type: ignore[arg-type]
+        await settle()
+        await clock.advance(2.0)
+        assert await task is Ending.CLOSED
+        assert str(error) in caplog.text
+        assert ("Traceback" in caplog.text) is traced

@@ -42,6 +42,7 @@ def test_every_setting_arrives() -> None:
     assert bounds == FloodBounds(
         per_person_per_minute=1, per_channel_per_minute=2, queued_per_channel=3, queued_total=4
     )
+    assert policy.intake_policy(config) == IntakePolicy(per_person_per_minute=1)
     assert policy.delivery_policy(config) == DeliveryPolicy(max_age=1800.0, live_every=3.0)
 
 

@@ -480,7 +480,7 @@ def test_long_walks_see_everything() -> None:
     for seed, policy in enumerate(POLICIES):
         machine, chance = Lifecycle(), Random(seed)
         machine.begin(policy)
-        for n in range(800):
+        for n in range(400):
             machine.step(chance.choice(ACTIONS), chance)
             if n % 10 == 0:
                 machine.everything_holds()

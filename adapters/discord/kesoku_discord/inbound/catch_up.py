@@ -22,7 +22,7 @@ from kesoku_discord.inbound.memory import Channels
 from kesoku_discord.inbound.teller import Teller
 from kesoku_discord.inbound.watermark import Watermark
 from kesoku_discord.snowflake import parse, span
-from kesoku_discord.wire.errors import REMOTE
+from kesoku_discord.wire.errors import REMOTE, reason_of
 from kesoku_discord.wire.lanes import done
 
 SEEN = "seen"
@@ -174,7 +174,7 @@ class CatchUp:
             why = error
             self._archived.discard(channel_id)
             self.watermark.failed(seen + 1)
-        _log.warning("what was missed in channel %s cannot be read: %r", channel_id, why)
+        _log.warning("what was missed in channel %s cannot be read: %s", channel_id, reason_of(why))
         return []
 
     async def _hand_in(self, channel_id: int, missed: list[discord.Message], seen: int) -> None:

@@ -11,7 +11,10 @@ _CHANNELS = 500
 
 
 class Channels:
-    """Channels that Discord does not list, over restarts: direct chats, and threads that it puts away. The last 500."""
+    """Channels that Discord does not list, over restarts: direct chats, and threads that it puts away. The last 500.
+
+    Messages that were refused are remembered so, too.
+    """
 
     def __init__(self, state: State, key: str) -> None:
         self._state, self._key = state, key

@@ -13,6 +13,7 @@ from kesoku_discord.inbound.again import LONG_PAUSES, PAUSES, Again
 from kesoku_discord.inbound.author import author_of, guild_of
 from kesoku_discord.inbound.catch_up import SEEN, CatchUp, store
 from kesoku_discord.inbound.destination import Destinations
+from kesoku_discord.inbound.direct import open_named
 from kesoku_discord.inbound.doors import Doors
 from kesoku_discord.inbound.heard import Hearing
 from kesoku_discord.inbound.memory import Channels
@@ -52,6 +53,7 @@ class Messages:
         self._places, self._hearing = Places(client), Hearing(config, client)
         self._teller = Teller(chatbot_id, client)
         self._direct, self._threads = Channels(inbox.state, "direct"), Channels(inbox.state, "threads")
+        self._refused = Channels(inbox.state, "refused")
         self._destinations = Destinations(config=config, client=client, teller=self._teller, state=inbox.state)
         self._again, self._long = Again(pauses), Again(long_pauses)
         self._seen, self._answered = Recent[int](_REMEMBERED), Recent[int](_REMEMBERED)
@@ -59,6 +61,8 @@ class Messages:
     async def ready(self) -> None:
         """A new session: what was changed and missed is read, then what came meanwhile is let in."""
         await done(self._revisit)  # whatever comes of that, the doors are opened
+        if self._config.catch_up_hours:
+            await done(self._open_direct)
         await CatchUp(
             client=self._client,
             config=self._config,
@@ -145,6 +149,9 @@ class Messages:
             self._watermark.failed(message_id)
             raise
 
+    async def _open_direct(self) -> None:
+        await open_named(self._config, client=self._client, direct=self._direct, state=self._inbox.state)
+
     async def _revisit(self) -> None:
         await revisit(await self._inbox.waiting(), self._client, self)
 
@@ -177,7 +184,12 @@ class Messages:
         here = self._address(message.channel.id)
         if not await self._inbox.allowed(principal, here):
             if reason in _ADDRESSED and not again:
+                if guild_of(message) is None:  # who is let in later is read after an absence, too
+                    await self._direct.add(message.channel.id)
                 await self._accept(message, principal, here, catch_up=catch_up)
+                await self._refused.add(message.id)
+            return
+        if again and message.id in await self._refused.all():  # whoever was let in since was told that it is not kept
             return
         channel_id = await self._destinations.of(message, again=again)
         if channel_id is None:

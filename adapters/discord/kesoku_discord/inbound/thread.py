@@ -8,7 +8,7 @@ from http import HTTPStatus
 import discord
 
 from kesoku_discord.config import ChannelConfig, DiscordConfig
-from kesoku_discord.wire.errors import REMOTE, UNSURE
+from kesoku_discord.wire.errors import REMOTE, UNSURE, reason_of
 from kesoku_discord.wire.verdict import verdict_of
 
 _GONE, _EXISTS, _TOO_MANY, _NO_ACCESS, _NO_PERMISSION = 10008, 160004, 160006, 50001, 50013
@@ -55,13 +55,13 @@ async def open_thread(
     try:
         return await _create(message, title, archive_minutes)
     except UNSURE as error:
-        _log.warning("it is not known whether a thread was opened on %s: %r", message.id, error)
+        _log.warning("it is not known whether a thread was opened on %s: %s", message.id, reason_of(error))
     if await _is_there(message.id, client):
         return Opened(channel_id=message.id)
     try:
         return await _create(message, title, archive_minutes)
     except UNSURE as error:
-        _log.warning("no thread could be opened on %s: %r", message.id, error)
+        _log.warning("no thread could be opened on %s: %s", message.id, reason_of(error))
     return Opened(channel_id=message.channel.id, failure="Discord did not open it")
 
 

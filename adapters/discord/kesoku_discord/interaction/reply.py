@@ -6,13 +6,15 @@ from io import BytesIO
 
 import discord
 
-from kesoku.adapter import DeliveryError
+from kesoku.adapter import DeliveryError, Refused
 from kesoku_discord.drawing.split import split
 from kesoku_discord.drawing.text import sayable
 from kesoku_discord.wire.errors import foreign_errors
 
 MOST_PARTS = 10
 """Messages that one reply may be; a longer one is a file."""
+_UNKNOWN = 10062
+"""Discord's code for an interaction whose time is over."""
 _FIRST = 3.0
 _LATER = 20.0
 _NOBODY = discord.AllowedMentions.none()
@@ -32,6 +34,7 @@ class Reply:
         """What the core said last."""
         self._interaction = interaction
         self._thinking = False
+        self._over: Refused | None = None
 
     async def think(self) -> None:
         """Let the person see that something is on its way."""
@@ -49,6 +52,8 @@ class Reply:
     async def say(self, text: str) -> None:
         """Tell the person a text of any length. Raises DeliveryError."""
         self.keep(text)
+        if self._over:
+            raise self._over
         parts = await asyncio.to_thread(split, text)
         with foreign_errors():
             await self._send(text, parts)
@@ -64,6 +69,8 @@ class Reply:
 
     async def redraw(self, text: str) -> None:
         """Give the message that was pressed another text, and take its buttons away. A failure is logged."""
+        if self._over:
+            return
         try:
             with foreign_errors():
                 async with asyncio.timeout(_LATER):
@@ -73,12 +80,14 @@ class Reply:
 
     async def _begin(self) -> None:
         """Tell Discord that it arrived. Where that fails it may have come through all the same: what is said later
-        shows whether Discord still takes it."""
+        shows whether Discord still takes it. What Discord does not know any more is not tried again."""
         try:
             with foreign_errors():
                 async with asyncio.timeout(_FIRST):
                     await self._interaction.response.defer(ephemeral=self._thinking, thinking=self._thinking)
         except DeliveryError as error:
+            if isinstance(error, Refused) and getattr(error.__cause__, "code", None) == _UNKNOWN:
+                self._over = error
             _log.warning("Discord was not told in time that a press or command arrived: %s", error)
 
     async def _send(self, text: str, parts: list[str]) -> None:

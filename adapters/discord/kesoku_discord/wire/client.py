@@ -92,13 +92,14 @@ class Gateway(Client):
         await self.http.close()
         await end_leftovers(self)
 
-    async def _pause(self) -> None:
-        """Wait until a connection to the gateway may begin."""
+    async def _pause(self) -> bool:
+        """Wait until a connection to the gateway may begin; whether a session goes on with it."""
         before: DiscordWebSocket | None = self.ws
         is_over = before is not None and before.session_id is None
         now = self.loop.time()
         await asyncio.sleep(self._timing.identify if is_over else self._dialled + self._timing.dial - now)
         self._dialled = self.loop.time()
+        return before is not None and not is_over
 
     async def on_connect(self) -> None:
         """A new session."""

@@ -96,9 +96,8 @@ def foreign_errors(passage: Passage | None = None) -> Iterator[None]:
 
 def translate(error: Exception, passage: Passage | None = None) -> DeliveryError:
     """The kind of DeliveryError for one foreign exception."""
-    verdict = _verdict(error)
-    reason = f"{verdict.words}{_detail(error)}"
-    match _settled(verdict.outcome, passage):
+    reason = reason_of(error)
+    match _settled(_verdict(error).outcome, passage):
         case Outcome.LATER:
             return RetryLater(reason=reason, after=_wait(error))
         case Outcome.REFUSED:
@@ -109,12 +108,17 @@ def translate(error: Exception, passage: Passage | None = None) -> DeliveryError
             return LoginNeeded(adapter=_ADAPTER, reason=reason)
 
 
-def _verdict(error: Exception) -> Verdict:
+def reason_of(error: BaseException) -> str:
+    """What happened, in words for people. `error` is of FOREIGN, or of UNREADABLE."""
+    return f"{_verdict(error).words}{_detail(error)}"
+
+
+def _verdict(error: BaseException) -> Verdict:
     if isinstance(error, discord.HTTPException):
         return verdict_of(error.status, error.code)
     if isinstance(error, discord.ConnectionClosed) and error.code in CLOSES:
         return CLOSES[error.code]
-    return next(FOREIGN[kind] for kind in type(error).__mro__ if kind in FOREIGN)
+    return next((FOREIGN[kind] for kind in type(error).__mro__ if kind in FOREIGN), _UNREADABLE)
 
 
 def _settled(outcome: Outcome, passage: Passage | None) -> Outcome:
@@ -124,7 +128,7 @@ def _settled(outcome: Outcome, passage: Passage | None) -> Outcome:
     return outcome
 
 
-def _detail(error: Exception) -> str:
+def _detail(error: BaseException) -> str:
     if isinstance(error, discord.HTTPException):
         text = "" if error.text.lstrip().startswith("<") else " ".join(error.text.split())[:_QUOTED]
         return f" (Discord said {error.status}{f', {error.code}' if error.code else ''}{f': {text}' if text else ''})"
@@ -139,7 +143,7 @@ def _detail(error: Exception) -> str:
 
 def _plain(error: OSError) -> str:
     """The operating system's words, without anything that others have added."""
-    return re.sub(r"\s*\[.*", "", error.strerror or type(error).__name__)
+    return re.sub(r"\s*\[.*", "", error.strerror or "") or type(error).__name__
 
 
 def _wait(error: Exception) -> float | None:

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
+import discord
 from discord.gateway import DiscordWebSocket
 from discord.http import HTTPClient, Route
 from discord.webhook.async_ import AsyncWebhookAdapter, async_context
@@ -22,6 +23,7 @@ from yarl import URL
 
 from kesoku.adapter import RetryLater
 from kesoku_discord.library import end_global_limit
+from kesoku_discord.login import completed
 from kesoku_discord.wire.limiter import Limiter, Rank
 
 _LONGEST_LIMIT = 30.0
@@ -29,6 +31,8 @@ _LONGEST_LIMIT = 30.0
 
 _MARGIN = 0.1
 """Seconds by which a limit over all routes is thought to last longer than it was named."""
+_FIRST = "/users/@me"
+"""What is asked first; it tells whether the address of the REST interface lacks its end."""
 _GOODBYE = 0.4
 """Seconds for Discord to say goodbye, too."""
 
@@ -54,17 +58,17 @@ class WebhookAdapter(AsyncWebhookAdapter):
 
     def __init__(self, base: str) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._base = base
+        self.base = base
 
     async def request(self, route: Route, session: aiohttp.ClientSession, **options: Any) -> Any:
         """As in the library. Raises its errors."""
-        return await super().request(_moved(route, self._base), session, **options)
+        return await super().request(_moved(route, self.base), session, **options)
 
 
 class Http(HTTPClient):
     """The client of one bot. `base` and `gateway` are addresses as in DiscordConfig; `proxy` leads there.
 
-    `dialling` is awaited before each connection to the gateway.
+    `dialling` is awaited before each connection to the gateway, and says whether that goes on with a session.
     """
 
     def __init__(
@@ -75,7 +79,7 @@ class Http(HTTPClient):
         proxy: str | None = None,
         connector: aiohttp.BaseConnector | None = None,
         limiter: Limiter | None = None,
-        dialling: Callable[[], Awaitable[None]] | None = None,
+        dialling: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         super().__init__(
             asyncio.get_running_loop(),
@@ -84,27 +88,50 @@ class Http(HTTPClient):
             http_trace=self._trace(),
             max_ratelimit_timeout=_LONGEST_LIMIT,
         )
-        self.base, self.gateway = base, URL(gateway)
+        self.gateway = URL(gateway)
         self.limiter = limiter or Limiter()
         self.webhooks = WebhookAdapter(base)
         self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._silent: URL | None = None
         self._dialling = dialling
         self._ending = set[asyncio.Task[None]]()
+
+    @property
+    def base(self) -> str:
+        """Where the REST interface is."""
+        return self.webhooks.base
 
     async def request(self, route: Route, **options: Any) -> Any:
         """As in the library. A Passage may come along as `trace_request_ctx`. Raises its errors, and RetryLater."""
         options.setdefault("trace_request_ctx", Passage(rank=rank_of(route)))
-        return await super().request(_moved(route, self.base), **options)
+        try:
+            return await super().request(_moved(route, self.base), **options)
+        except discord.NotFound:
+            if route.path != _FIRST or (whole := completed(self.base)) is None:
+                raise
+        answer = await super().request(_moved(route, whole), **options)
+        self.webhooks.base = whole
+        return answer
 
     async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
-        """Open the gateway; another one than Discord's own is also where sessions are resumed."""
-        if self.gateway.with_path("/") != DiscordWebSocket.DEFAULT_GATEWAY.with_path("/"):
-            url = str(self.gateway.with_query(URL(url).query))
+        """Open the gateway of the config. Discord names an address to resume at: another gateway than Discord's own may
+        do so on its own host, and passes for not having done so when nothing answers there."""
         await self._hang_up()
-        if self._dialling is not None:
-            await self._dialling()
-        self._socket = await super().ws_connect(url, compress=compress)
+        resumes = await self._dialling() if self._dialling else True
+        named = URL(url)
+        where = named if self._is_followed(named, resumes=resumes) else self.gateway.with_query(named.query)
+        try:
+            self._socket = await super().ws_connect(str(where), compress=compress)
+        except (aiohttp.ClientError, OSError):
+            self._silent = where
+            raise
         return self._socket
+
+    def _is_followed(self, named: URL, *, resumes: bool) -> bool:
+        """Whether to connect where the library says, which is where it last resumed, also for a new session."""
+        if self.gateway.with_path("/") == DiscordWebSocket.DEFAULT_GATEWAY.with_path("/"):
+            return True
+        return resumes and named.host == self.gateway.host and named != self._silent
 
     @contextmanager
     def here(self) -> Iterator[None]:

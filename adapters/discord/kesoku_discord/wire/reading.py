@@ -24,6 +24,7 @@ _DETAILS = (
 _MESSAGES = frozenset({"MESSAGE_CREATE", "MESSAGE_UPDATE"})
 _NOBODY: dict[str, Any] = {"mentions": [], "mention_roles": []}
 """The library does without most fields, but not without these."""
+_UPDATE = "MESSAGE_UPDATE"
 _INDISPENSABLE = frozenset({"READY", "RESUMED"})
 """Without these there is no session."""
 _log = logging.getLogger(__name__)
@@ -47,6 +48,9 @@ def message_of(client: discord.Client, channel: Any, data: Json) -> discord.Mess
 
 def _guard(name: str, parse: Parser) -> Parser:
     def careful(data: Any) -> None:
+        if name == _UPDATE and "author" not in data:  # a preview of a link, or a flag: nobody wrote anything
+            _log.debug("%s %s names no author", name, data.get("id", ""))
+            return
         _read(parse, name, data, _forms(data) if name in _MESSAGES else [data])
 
     return careful
