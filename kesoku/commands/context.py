@@ -200,7 +200,7 @@ def _described(view: View, budget: int | None, when: str, mask: Mask) -> Iterato
             yield f"- {label(record)} {what(record)}: left out, for the model's provider refused to read it"
             continue
         pinned = " 📌" if (record.turn_id or record.id) in view.branch.pinned else ""
-        yield f"{_line(masked_record(record, mask))}, {tokens_of(record.message.text):,} tokens{pinned}"
+        yield f"{_line(masked_record(record, mask))}, {counted(tokens_of(record.message.text), 'token')}{pinned}"
 
 
 def _line(record: Record) -> str:

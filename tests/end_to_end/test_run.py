@@ -83,14 +83,17 @@ def test_without_a_server_chat_answers_and_run_delivers_later(remote: RemoteBot)
     done = remote.home.run("chat", "--session", "room:kitchen", "what is 6 * 7?")
     assert "kesoku run` will deliver it" in done.stderr
     assert "42" in done.stdout
-    told = remote.home.run("chat", "--session", "room:kitchen", "/queue")  # no prompt, and it ends all the same
-    assert told.returncode == 0
-    assert (told.stdout + told.stderr).count("nothing waits here") == 1
     assert remote.platform.texts("kitchen") == []
     run = remote.home.start("run")
     assert len(remote.shows("kitchen", "42")) == 1
     run.send_signal(signal.SIGTERM)
     run.wait(timeout=120)
+
+
+def test_without_a_server_a_command_is_answered_too(remote: RemoteBot) -> None:
+    done = remote.home.run("chat", "--session", "room:kitchen", "/queue")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("no conversation here yet") == 1
 
 
 def test_a_second_server_refuses_and_names_the_first(remote: RemoteBot) -> None:  # complaint 144

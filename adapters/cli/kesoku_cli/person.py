@@ -36,8 +36,8 @@ class Person:
     ) -> None:
         """`in_order`: each message waits for the answer to the one before, as a program expects that pipes many.
 
-        `tell` hears what the sitting makes of what was asked. `show` shows what was said in its place, where nobody else
-        shows it here, and says whether it did.
+        `tell` hears what the sitting makes of what was asked. `show` shows what was said in its place, where nobody
+        else shows it here, and says whether it did.
         """
         self._inbox, self._front, self._sitting, self._target = inbox, front, sitting, target
         self._tell, self._show = tell, show

@@ -31,11 +31,11 @@ async def test_context_lists_what_the_model_reads_with_tokens() -> None:
         "- system prompt, 2 tokens",
         "- 1 tool",
         "- #1 prompt of Ada: `first`, 2 tokens",
-        "- #2 answer: `one`, 1 tokens",
+        "- #2 answer: `one`, 1 token",
         "- #3 prompt of Ada: `second`, 2 tokens",
         "- #4 call of look: `Calling tool look with args: {}`, 13 tokens",
-        "- #5 result of look: `fog`, 1 tokens",
-        "- #6 answer: `two`, 1 tokens",
+        "- #5 result of look: `fog`, 1 token",
+        "- #6 answer: `two`, 1 token",
     ]
 
 
