@@ -1,6 +1,6 @@
 """`python -m kesoku` is `kesoku`."""
 
-from kesoku.cli.main import run
+from kesoku.cli.entry import run
 
 if __name__ == "__main__":
     run()

@@ -22,7 +22,7 @@ from kesoku.cli.exit import Exit
 from kesoku.cli.say import complain
 from kesoku.cli.settings import logged, settings
 from kesoku.config import Loaded
-from kesoku.errors import NoSuchSession, ServedElsewhere
+from kesoku.errors import NoSuchBot, NoSuchSession, ServedElsewhere
 from kesoku.messages.lifecycle import Serving
 from kesoku.messages.record import Address
 from kesoku.ports import ChatModel, Transaction
@@ -83,13 +83,22 @@ async def _open(options: argparse.Namespace, loaded: Loaded, models: Cast, *, ch
     async with App(loaded, job, models) as app:
         here = Address(chatbot_id=BOT, channel_id=channel)
         for address in app.stands_in:
-            text = f"nobody serves {address} now: it is answered here, and `kesoku run` will deliver it"
-            complain(text)
+            complain(await _deputy(app, address, loaded))
         if target is None:
             await _bind(app, here, options)
             (bot,) = app.bots
             bot.adapter.earlier = await app.store.read(lambda tx: _said(tx, here))
         return await _run(app)
+
+
+async def _deputy(app: App, address: Address, loaded: Loaded) -> str:
+    """What a person is told who speaks into a channel that nobody serves. Raises NoSuchBot where nobody ever did."""
+    told = f"nobody serves {address} now: it is answered here, and"
+    if address.chatbot_id in loaded.config.adapters:
+        return f"{told} `kesoku run` will deliver it"
+    if await app.store.read(lambda tx: tx.sessions.bound(address)) is None:
+        raise NoSuchBot(place=str(address), bots=tuple(loaded.config.adapters))
+    return f"{told} a bot {address.chatbot_id} would deliver it, which the config does not have"
 
 
 async def _run(app: App) -> int:

@@ -22,7 +22,7 @@ _EPILOG = "exit codes:\n" + "\n".join(f"  {code.value:>3}  {text}" for code, tex
 
 
 def run() -> None:
-    """Entry point of the `kesoku` command."""
+    """Run the command line of this process. Raises SystemExit with the exit code."""
     _open_streams()
     raise SystemExit(main(sys.argv[1:]))
 
@@ -37,7 +37,9 @@ def _open_streams() -> None:
 def main(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     parser = build_parser()
-    options = parser.parse_args(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        getattr(options, "usage", parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.command is None:
         parser.print_help()
         return Exit.OK
@@ -105,6 +107,8 @@ def build_parser() -> argparse.ArgumentParser:
     _doctor(commands.add_parser("doctor", parents=[shared], help="check the set-up", description=_DOCTOR))
     _announce(commands.add_parser("announce", parents=[shared], help="tell everybody", description=_ANNOUNCE))
     _pair(commands.add_parser("pair", parents=[shared], help="let somebody in", description=_PAIR))
+    for command in commands.choices.values():
+        command.set_defaults(usage=command)  # a wrong flag is told with the usage of the command that it was given to
     return parser
 
 

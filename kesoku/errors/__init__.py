@@ -28,7 +28,15 @@ from kesoku.errors.command import (
     NoSuchMessage,
     NotPossible,
 )
-from kesoku.errors.config import ConfigError, ConfigInvalid, ConfigMissing, LogUnwritable, NoSuchSession, NothingToServe
+from kesoku.errors.config import (
+    ConfigError,
+    ConfigInvalid,
+    ConfigMissing,
+    LogUnwritable,
+    NoSuchBot,
+    NoSuchSession,
+    NothingToServe,
+)
 from kesoku.errors.delivery import Ambiguous, DeliveryConflict, DeliveryError, Hold, LoginNeeded, Refused, RetryLater
 from kesoku.errors.exchange import ExchangeError, NameInvalid, NoDeadLetter, OwnerKnown, OwnerUnknown
 from kesoku.errors.gateway import (
@@ -197,6 +205,7 @@ __all__ = [
     "NoConversation",
     "NoDatabase",
     "NoDeadLetter",
+    "NoSuchBot",
     "NoSuchMessage",
     "NoSuchSession",
     "NotACall",

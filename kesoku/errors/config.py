@@ -43,6 +43,16 @@ class NothingToServe(ConfigError):
         super().__init__(f"{missing}{there}; add a table such as [adapters.discord], or use: kesoku chat")
 
 
+class NoSuchBot(ConfigError):
+    """A place of the command line whose bot is neither in the config nor known to the database."""
+
+    def __init__(self, *, place: str, bots: tuple[str, ...]) -> None:
+        self.place, self.bots = place, bots
+        super().__init__(
+            f"there is no bot for {place}; the config has {', '.join(bots) or 'none'}, and nothing was ever said there"
+        )
+
+
 class NoSuchSession(ConfigError):
     """A session id of the command line that the database does not have."""
 

@@ -50,8 +50,8 @@ class DeliveryConflict(DeliveryError):
 
 
 class LoginNeeded(DeliveryError):
-    """The adapter's credentials are no longer valid; someone must log in again."""
+    """The adapter has no valid credentials (any more); someone must log in."""
 
     def __init__(self, *, adapter: str, reason: str) -> None:
         self.adapter, self.reason = adapter, reason
-        super().__init__(f"{adapter} must be logged in again: {reason}")
+        super().__init__(f"{adapter} is not logged in: {reason}")

@@ -96,6 +96,13 @@ def test_without_a_server_a_command_is_answered_too(remote: RemoteBot) -> None:
     assert done.stderr.count("no conversation here yet") == 1
 
 
+def test_a_place_of_a_bot_that_nobody_knows_is_refused(remote: RemoteBot) -> None:
+    done = remote.home.run("chat", "--session", "rome:kitchen", "what is 6 * 7?")
+    assert (done.returncode, done.stdout) == (78, "")
+    assert "there is no bot for rome:kitchen; the config has room, and nothing was ever said there" in done.stderr
+    assert statuses(remote.home) == []
+
+
 def test_a_second_server_refuses_and_names_the_first(remote: RemoteBot) -> None:  # complaint 144
     first = remote.home.start("run")
     remote.platform.say("kitchen", "what is 1 + 1?")

@@ -327,7 +327,7 @@ async def test_a_lost_login_is_reported_and_ends_the_wait_when_it_is_back(world:
         record = await runner.answer("c", "1")
         await settle()
         assert runner.health.healthy is False
-        assert "logged in again" in runner.health.text
+        assert "is not logged in" in runner.health.text
         assert await runner.status(record) is S.PENDING
         runner.inbox.report(True)
         await quiet(runner)

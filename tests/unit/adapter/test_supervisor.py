@@ -37,7 +37,7 @@ async def test_a_failed_login_stops_that_adapter_alone_and_its_outbox_goes_on(wo
     world.platform.script("run", Fault(kind="login"))
     async with world.runner() as runner:
         assert await runner.supervisor is Ending.LOGIN_NEEDED
-        assert "must be logged in again" in runner.health.text
+        assert "is not logged in" in runner.health.text
         record = await runner.answer("c", "still here")
         await quiet(runner)
         assert await runner.status(record) is S.DELIVERED

@@ -2,6 +2,8 @@
 
 import argparse
 import inspect
+import subprocess
+import sys
 
 import pytest
 
@@ -42,6 +44,31 @@ def test_the_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[s
     name, version = capsys.readouterr().out.split()
     assert name == "kesoku"
     assert version[0].isdigit()
+
+
+INTERRUPTED = """
+import sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "kesoku.cli.main":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Finder())
+from kesoku.cli.entry import run
+run()
+"""
+
+
+def test_ctrl_c_while_it_starts_ends_it_without_a_word() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (Exit.INTERRUPTED, "", "")
+
+
+def test_a_wrong_flag_is_told_with_the_usage_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["announce", "a", "notice", "--loud"])
+    shown = capsys.readouterr().err
+    assert shown.startswith("usage: kesoku announce [-h]")
+    assert shown.endswith("unrecognized arguments: notice --loud\n")
 
 
 @pytest.mark.parametrize(
