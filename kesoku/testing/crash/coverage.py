@@ -115,7 +115,7 @@ STEPS = {
         """,
     ),
     "turns begun while a crashed one waits": Step(
-        rate=0.005,
+        rate=0.001,
         query="""
             SELECT count(*) FROM kit_leases AS l WHERE l.owner IS NOT NULL AND l.old_owner IS NULL AND EXISTS (
                 SELECT 1 FROM taken AS c WHERE c.session_id = l.session_id AND c.seq < l.seq AND c.failures > 0
