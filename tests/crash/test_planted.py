@@ -12,6 +12,9 @@ from kesoku.testing.crash.planted import PLANTED
 
 pytestmark = pytest.mark.slow
 
+TRIES = 3
+"""Runs in one of which the fault must be met: a machine that stands still may let the moment pass."""
+
 
 @pytest.fixture(scope="module")
 def crash_forkserver() -> Iterator[ForkServer]:
@@ -22,8 +25,11 @@ def crash_forkserver() -> Iterator[ForkServer]:
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_fault_is_found(crash_forkserver: ForkServer, tmp_path: Path, name: str) -> None:
     fault = PLANTED[name]
-    report = run(fault.plan(seed=1), folder=tmp_path, forkserver=crash_forkserver)
-    assert fault.rule in {each.rule for each in report.violations}, str(report)
+    for number in range(TRIES):
+        report = run(fault.plan(seed=1), folder=tmp_path / str(number), forkserver=crash_forkserver)
+        if fault.rule in {each.rule for each in report.violations}:
+            return
+    pytest.fail(str(report))
 
 
 def test_nothing_is_found_where_nothing_is_planted(crash_forkserver: ForkServer, tmp_path: Path) -> None:
@@ -50,6 +56,9 @@ def test_the_index_alone_keeps_a_turn_from_two_answers(crash_forkserver: ForkSer
     """Without the fence somebody else may give the answer, but nobody can give a second one."""
     wiring = Wiring(gateway=UnfencedFinish, model=Slow, prepare=some_prompts)
     plan = replace(PLANTED["no fence at the end, and no index"].plan(seed=1), wiring=wiring, patience=3.0)
-    report = run(plan, folder=tmp_path, forkserver=crash_forkserver)
-    assert "I3" not in {each.rule for each in report.violations}, str(report)
-    assert report.steps["turns taken from stopped workers"]
+    for number in range(TRIES):
+        report = run(plan, folder=tmp_path / str(number), forkserver=crash_forkserver)
+        assert "I3" not in {each.rule for each in report.violations}, str(report)
+        if report.steps["turns taken from stopped workers"]:
+            return
+    pytest.fail(str(report))
