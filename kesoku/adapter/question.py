@@ -13,12 +13,10 @@ from kesoku.adapter.route import RUNNING
 from kesoku.messages import make
 from kesoku.messages.content import Question
 from kesoku.messages.freeze import FrozenDict
-from kesoku.messages.lifecycle import Asked
+from kesoku.messages.lifecycle import ALWAYS, Asked
 from kesoku.messages.record import Address, Post, Record
 from kesoku.ports import Clock, Store, Transaction
 
-ALWAYS = "always"
-"""The choice that is remembered for the session and the tool."""
 DEADLINE = "deadline"
 """Who answered when nobody did."""
 EARLIER = "earlier"

@@ -9,7 +9,7 @@ from kesoku.agent.turn import Turn
 from kesoku.messages import make
 from kesoku.messages.content import Attachment, Question
 from kesoku.messages.freeze import thaw
-from kesoku.messages.lifecycle import GRANTS
+from kesoku.messages.lifecycle import ALWAYS, GRANTS, NO, YES
 from kesoku.messages.record import Address, Record
 from kesoku.messages.turn import MediaBlock
 from kesoku.ports import Approver, Clock, Gateway
@@ -19,9 +19,6 @@ from kesoku.tools.patience import ATTEMPTS, retry
 from kesoku.tools.registry import Policy, Toolbox
 from kesoku.tools.runner import Outcome
 from kesoku.tools.runner import call as run_call
-
-YES, NO, ALWAYS = "yes", "no", "always"
-"""What a person may say to a call. `always` is remembered by the approver, for this tool in this session."""
 
 Keep = Callable[[Record, MediaBlock], Awaitable[Attachment]]
 """Copies a file that a call returned, for what the model has seen must stay as it was; never raises for the file."""

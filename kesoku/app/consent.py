@@ -3,10 +3,10 @@
 from typing import Protocol
 
 from kesoku.messages.content import Question
+from kesoku.messages.lifecycle import YES
 from kesoku.messages.record import Record
 from kesoku.ports import Approver
 
-YES = "yes"
 BY = "--yes"
 """Who answered."""
 

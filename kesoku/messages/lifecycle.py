@@ -245,7 +245,9 @@ class TurnFacts:
     failures: int = 0
 
 
-GRANTS = frozenset({"yes", "always"})
+YES, NO, ALWAYS = "yes", "no", "always"
+"""What a person may say to a call of a tool. `always` is remembered, for this tool in this session."""
+GRANTS = frozenset({YES, ALWAYS})
 """The answers that let a call run."""
 
 
